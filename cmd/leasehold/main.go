@@ -1,12 +1,35 @@
-// Command leasehold is the one binary: nodes, development clusters and administration.
+// Command leasehold is the one binary: a node of a cluster, a cluster for development, its balancer, and the tools
+// that look at one or measure one.
+//
+// It holds flags, environment, configuration, wiring and the order of shutdown, and no rule of Kubernetes or of Raft.
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
 )
 
 func main() {
-	fmt.Fprintln(os.Stderr, "leasehold: no commands yet")
-	os.Exit(2)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := rootCommand().ExecuteContext(ctx); err != nil {
+		fmt.Fprintf(os.Stderr, "leasehold: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+func rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "leasehold",
+		Short:         "A replicated server of the Kubernetes coordination API",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.AddCommand(versionCommand())
+	return root
 }

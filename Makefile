@@ -1,0 +1,53 @@
+# Everything here works with Go and make alone, except what asks for kubectl or a C compiler and says so.
+
+GO      ?= go
+DIR     ?= .leasehold
+PORT    ?= 8443
+ROUNDS  ?= 5
+SECONDS ?= 10
+E2E     := cmd/leasehold/e2e
+BUILD   := $(GO) build -trimpath
+
+.DEFAULT_GOAL := help
+.PHONY: help build run test race lint e2e bench fuzz nightly
+
+help: ## Show what can be made
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## Build bin/leasehold and bin/jepsen
+	$(BUILD) -o bin/ ./cmd/leasehold ./cmd/jepsen
+
+run: build ## Build, then run three nodes on loopback until interrupted (DIR, PORT)
+	bin/leasehold dev --dir $(DIR) --base-port $(PORT)
+
+test: ## Test everything that needs no root and no installation
+	$(GO) test ./...
+
+race: ## Test fsm and cluster under the race detector (needs a C compiler)
+	$(GO) test -race ./fsm/... ./cluster/...
+
+lint: ## Check format, vet, staticcheck, and the direction of imports
+	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt wants to change:"; echo "$$unformatted"; exit 1; }
+	$(GO) vet ./...
+	cd $(E2E) && $(GO) vet ./...
+	$(GO) tool staticcheck ./...
+	$(GO) test -count=1 -run '^TestLayout' ./cmd/leasehold
+
+e2e: ## Test real processes with real clients (kubectl tests skip without kubectl)
+	cd $(E2E) && $(GO) test -count=1 -timeout 20m ./...
+
+bench: build ## Measure rounds of every mode against echo, on a cluster of its own (ROUNDS, SECONDS)
+	bin/leasehold bench suite --rounds $(ROUNDS) --duration $(SECONDS)s
+
+fuzz: ## Fuzz every fuzz target for a short while each (FUZZTIME)
+	@set -e; for package in $$($(GO) list ./...); do \
+		for target in $$($(GO) test -list '^Fuzz' $$package | grep '^Fuzz' || true); do \
+			echo "fuzz $$package $$target"; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $${FUZZTIME:-20s} $$package; \
+		done; \
+	done
+
+nightly: ## Repeat what finds rare faults: kills, races, long fuzzing
+	$(GO) test -race -count=3 ./...
+	cd $(E2E) && LEASEHOLD_E2E_NIGHTLY=1 $(GO) test -count=1 -timeout 120m ./...
+	$(MAKE) fuzz FUZZTIME=5m
