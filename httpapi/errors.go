@@ -1,0 +1,137 @@
+package httpapi
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/leasehold/leasehold/cluster"
+)
+
+// Statuses name what they are about as the resource or as the kind; which of them is not left to taste but to what
+// kube-apiserver does: the kind in what validation finds and in failed preconditions of a delete, else the resource.
+var (
+	leaseResource       = schema.GroupResource{Group: coordinationv1.GroupName, Resource: "leases"}
+	leaseKind           = schema.GroupKind{Group: coordinationv1.GroupName, Kind: "Lease"}
+	leaseResourceAsKind = schema.GroupKind{Group: coordinationv1.GroupName, Kind: "leases"}
+	leaseKindAsResource = schema.GroupResource{Group: coordinationv1.GroupName, Resource: "Lease"}
+)
+
+// What the pipeline itself may find. statusOf knows their codes.
+var (
+	errPanicked        = errors.New("this request caused an internal error; see the logs")
+	errTooManyRequests = errors.New("too many requests, please try again later")
+	errTooManyWatches  = errors.New("too many watches, please try again later")
+	errBodyTooLarge    = errors.New("limit is 3145728")
+	errUnauthorized    = errors.New("Unauthorized")
+	errNoSuchPath      = errors.New("the server could not find the requested resource")
+	errNoSuchMethod    = errors.New("the server does not allow this method on the requested resource")
+	errMediaType       = errors.New("unsupported media type")
+	errLate            = errors.New("the change may or may not have been made: it took longer than a client may wait for it")
+)
+
+// statusOf turns any error into what the client is told.
+func statusOf(err error) *metav1.Status {
+	var known apierrors.APIStatus
+	switch {
+	case errors.As(err, &known):
+		status := known.Status()
+		return &status
+	case errors.Is(err, errNoSuchPath):
+		return failure(http.StatusNotFound, metav1.StatusReasonNotFound, err.Error(), &metav1.StatusDetails{})
+	case errors.Is(err, errNoSuchMethod):
+		return failure(http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed, err.Error(), &metav1.StatusDetails{})
+	case errors.Is(err, errUnauthorized):
+		return failure(http.StatusUnauthorized, metav1.StatusReasonUnauthorized, "Unauthorized", nil)
+	case errors.Is(err, errBodyTooLarge):
+		return failure(http.StatusRequestEntityTooLarge, metav1.StatusReasonRequestEntityTooLarge, "Request entity too large: "+err.Error(), nil)
+	case errors.Is(err, errMediaType):
+		return failure(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType, err.Error(), nil)
+
+	// Nothing was done, and trying again may help: client-go does so by itself when it is given a Retry-After.
+	case errors.Is(err, errTooManyRequests), errors.Is(err, errTooManyWatches), errors.Is(err, cluster.ErrOverloaded):
+		return failure(http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests, err.Error(), retryAfter(1))
+	case errors.Is(err, cluster.ErrUnavailable), errors.Is(err, cluster.ErrClosed):
+		return failure(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, err.Error(), retryAfter(1))
+
+	// Something may have been done. No Retry-After here: client-go would send the same write again.
+	case errors.Is(err, cluster.ErrUnknownOutcome), errors.Is(err, errLate):
+		return failure(http.StatusGatewayTimeout, metav1.StatusReasonTimeout, "Timeout: "+err.Error(), nil)
+
+	// kube-apiserver passes on what etcd says of a value too large, and of much else, as a 500 without a reason.
+	default:
+		return failure(http.StatusInternalServerError, "", err.Error(), nil)
+	}
+}
+
+func failure(code int32, reason metav1.StatusReason, message string, details *metav1.StatusDetails) *metav1.Status {
+	return &metav1.Status{Status: metav1.StatusFailure, Code: code, Reason: reason, Message: message, Details: details}
+}
+
+func retryAfter(seconds int32) *metav1.StatusDetails {
+	return &metav1.StatusDetails{RetryAfterSeconds: seconds}
+}
+
+func badRequest(format string, args ...any) error {
+	return apierrors.NewBadRequest(fmt.Sprintf(format, args...))
+}
+
+func notFound(name string) error { return apierrors.NewNotFound(leaseResource, name) }
+
+func alreadyExists(name string) error { return apierrors.NewAlreadyExists(leaseResource, name) }
+
+// conflict is a write that was made from an older version, or for an object with another uid.
+func conflict(name string, cause error) error {
+	return apierrors.NewConflict(leaseResource, name, cause)
+}
+
+// preconditionFailed is a delete whose own preconditions do not hold.
+func preconditionFailed(name, what, given, recorded, advice string) error {
+	return apierrors.NewConflict(leaseKindAsResource, name, fmt.Errorf(
+		"the %s in the precondition (%s) does not match the %s in record (%s). %s", what, given, what, recorded, advice))
+}
+
+// errModified is what a client's own optimistic lock runs into. Clients know the sentence.
+var errModified = errors.New("the object has been modified; please apply your changes to the latest version and try again")
+
+// invalid is what validation found, in order.
+func invalid(name string, found field.ErrorList) error {
+	return apierrors.NewInvalid(leaseKind, name, found)
+}
+
+// versionRequired is an update that does not say which version it was made from.
+func versionRequired(name string) error {
+	return apierrors.NewInvalid(leaseResourceAsKind, name, field.ErrorList{
+		field.Invalid(field.NewPath("metadata").Child("resourceVersion"), 0, "must be specified for an update"),
+	})
+}
+
+// invalidOptions is what is wrong with a query, or with a body of options; kind is for example CreateOptions.
+func invalidOptions(kind string, found field.ErrorList) error {
+	return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: kind}, "", found)
+}
+
+// forbidden is a known user without the right to do this.
+func forbidden(q *request) error {
+	name := q.user.Name
+	if q.key.Resource == "" {
+		return &apierrors.StatusError{ErrStatus: *failure(http.StatusForbidden, metav1.StatusReasonForbidden,
+			fmt.Sprintf("forbidden: User %q cannot %s path %q", name, q.verb, q.http.URL.Path), &metav1.StatusDetails{})}
+	}
+	where := "at the cluster scope"
+	if q.key.Namespace != "" {
+		where = fmt.Sprintf("in the namespace %q", q.key.Namespace)
+	}
+	resource := q.key.Resource
+	if q.subresource != "" {
+		resource += "/" + q.subresource
+	}
+	return apierrors.NewForbidden(schema.GroupResource{Group: q.group, Resource: q.key.Resource}, q.key.Name,
+		fmt.Errorf("User %q cannot %s resource %q in API group %q %s", name, q.verb, resource, q.group, where))
+}

@@ -1,0 +1,3 @@
+package httpapi
+
+func (s *server) patch(q *request) (*response, error) { return nil, errMediaType }

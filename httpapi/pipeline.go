@@ -1,0 +1,71 @@
+package httpapi
+
+import (
+	"net/http"
+	"runtime/debug"
+	"time"
+)
+
+// ServeHTTP is the pipeline: recover, request info, log and metrics, limits, authenticate, authorise, verb, answer.
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	q := &request{http: r, arrived: time.Now()}
+	out := &writer{ResponseWriter: w}
+	defer s.observe(q, out)
+	defer s.recover(q, out)
+
+	s.routes.understand(q)
+	leave, err := s.limits.enter(q)
+	if err != nil {
+		s.refuse(out, q, err)
+		return
+	}
+	defer leave()
+
+	answer, err := s.perform(q)
+	if err != nil {
+		s.refuse(out, q, err)
+		return
+	}
+	s.respond(out, q, answer)
+}
+
+// perform does what is asked, as far as the client may ask it.
+func (s *server) perform(q *request) (*response, error) {
+	// A refusal too is told in the form asked for, so that comes first; an unacceptable form is only an error once
+	// it is known that the client may ask at all.
+	var unacceptable error
+	q.form, unacceptable = negotiate(q)
+	if err := s.authenticate(q); err != nil {
+		return nil, err
+	}
+	if err := s.authorize(q); err != nil {
+		return nil, err
+	}
+	if unacceptable != nil {
+		return nil, unacceptable
+	}
+	if err := q.parseQuery(); err != nil {
+		return nil, err
+	}
+	if err := q.readBody(); err != nil {
+		return nil, err
+	}
+	return q.answer(q)
+}
+
+// recover answers 500 when a verb panicked, so that one bad request does not end the process and all others with it.
+func (s *server) recover(q *request, out *writer) {
+	cause := recover()
+	if cause == nil {
+		return
+	}
+	if cause == http.ErrAbortHandler {
+		panic(cause)
+	}
+	s.logger.Error("request panicked", "method", q.http.Method, "path", q.http.URL.Path, "cause", cause, "stack", string(debug.Stack()))
+	if out.code != 0 {
+		// Part of an answer is out already; cutting the connection is the only way left to say that it is not whole.
+		panic(http.ErrAbortHandler)
+	}
+	s.refuse(out, q, errPanicked)
+}

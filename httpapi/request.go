@@ -1,0 +1,90 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/leasehold/leasehold/fsm"
+)
+
+// User is who sent a request.
+type User struct {
+	Name   string
+	Groups []string
+}
+
+// Authenticator tells who sent a request.
+type Authenticator interface {
+	// Authenticate returns the user, or nil when the request carries no credentials or such as are not known.
+	Authenticate(r *http.Request) *User
+}
+
+// request is one HTTP request as the pipeline understood it. Each step fills in what it found out; a verb only reads.
+type request struct {
+	http    *http.Request
+	arrived time.Time
+
+	// Of the path and the method.
+	verb        string  // get, list, watch, create, update, patch, delete, deletecollection; of other paths the method
+	group       string  // of a path below /apis/GROUP/VERSION
+	version     string  // of a path below /apis/GROUP/VERSION
+	key         fsm.Key // of a resource's path; Name is empty for a collection, Namespace for all of them
+	subresource string
+	query       url.Values
+	public      bool // may be asked by anyone
+	discovery   bool // may be asked by any known user
+	answer      verb // what to do
+
+	// Of the headers.
+	user       *User
+	authorized bool
+	form       form // how the answer shall look
+
+	// body is all of the body, of the verbs that have one.
+	body []byte
+
+	// warnings are what the client shall be told beside the answer; verbs append to them.
+	warnings []string
+}
+
+// context ends when the client goes away or the server closes the connection.
+func (q *request) context() context.Context { return q.http.Context() }
+
+// writes tells whether the verb may change what is stored.
+func (q *request) writes() bool {
+	switch q.verb {
+	case "create", "update", "patch", "delete", "deletecollection":
+		return q.key.Resource != ""
+	}
+	return false
+}
+
+// warn tells the client something beside the answer, in a Warning header.
+func (q *request) warn(format string, args ...any) {
+	q.warnings = append(q.warnings, fmt.Sprintf(format, args...))
+}
+
+// response is what a verb answers. Exactly one of object, value, document and stream is set.
+type response struct {
+	code int
+
+	// object is a stored version; its rendering is made once and shared by all who are shown it.
+	object *fsm.Object
+
+	// value is any other API object: a list, a Status, a Lease that is not stored (a dry run) and therefore carries
+	// its resourceVersion itself, if it has one. It is the response's own and may be changed while rendering.
+	value apiObject
+
+	// document is bytes as they are, in documentType.
+	document     []byte
+	documentType string
+
+	// stream writes an answer that has no end of its own. It runs on the request's goroutine.
+	stream func(w http.ResponseWriter)
+
+	// header is added to what every answer carries.
+	header http.Header
+}

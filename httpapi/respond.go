@@ -1,0 +1,106 @@
+package httpapi
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// writer notes what went out, for the log, the metrics and the pipeline's recover.
+type writer struct {
+	http.ResponseWriter
+	code int // 0 until the header is written
+	size int
+}
+
+func (w *writer) WriteHeader(code int) {
+	if w.code == 0 {
+		w.code = code
+	}
+	w.ResponseWriter.WriteHeader(code)
+}
+
+func (w *writer) Write(p []byte) (int, error) {
+	if w.code == 0 {
+		w.code = http.StatusOK
+	}
+	n, err := w.ResponseWriter.Write(p)
+	w.size += n
+	return n, err
+}
+
+// Unwrap lets http.ResponseController flush and set deadlines.
+func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// respond writes an answer. It looks at the clock once more before the header goes out: a process that was stopped
+// and went on must not tell a client of a success that came too late to rely on.
+func (s *server) respond(w *writer, q *request, answer *response) {
+	if answer.stream != nil {
+		q.standardHeaders(w.Header())
+		answer.stream(w)
+		return
+	}
+	contentType, body, err := answer.documentType, answer.document, error(nil)
+	if body == nil {
+		contentType, body, err = render(q.form, answer)
+	}
+	if err != nil {
+		s.refuse(w, q, err)
+		return
+	}
+	if q.writes() && time.Now().After(s.deadline(q)) {
+		s.refuse(w, q, errLate)
+		return
+	}
+	s.write(w, q, answer, contentType, body)
+}
+
+// refuse writes an error's Status.
+func (s *server) refuse(w *writer, q *request, err error) {
+	status := statusOf(err)
+	answer := &response{code: int(status.Code), value: status, header: http.Header{}}
+	if status.Details != nil && status.Details.RetryAfterSeconds > 0 {
+		answer.header.Set("Retry-After", strconv.Itoa(int(status.Details.RetryAfterSeconds)))
+	}
+	if status.Reason == "Forbidden" {
+		answer.header.Set("X-Content-Type-Options", "nosniff")
+	}
+	contentType, body, err := render(q.form.plain(), answer)
+	if err != nil {
+		s.logger.Error("rendering a Status failed", "error", err)
+	}
+	s.write(w, q, answer, contentType, body)
+}
+
+func (s *server) write(w *writer, q *request, answer *response, contentType string, body []byte) {
+	header := w.Header()
+	q.standardHeaders(header)
+	for name, values := range answer.header {
+		header[name] = values
+	}
+	for _, warning := range q.warnings {
+		header.Add("Warning", `299 - "`+quoted.Replace(warning)+`"`)
+	}
+	header["Content-Type"] = []string{contentType}
+	header["Content-Length"] = []string{strconv.Itoa(len(body))}
+	w.WriteHeader(answer.code)
+	w.Write(body)
+}
+
+var quoted = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", " ", "\r", " ")
+
+// standardHeaders are on every answer. There are no flow schemas here; clients that read their uids only tell by them
+// whether two requests were treated alike, and all are.
+func (q *request) standardHeaders(header http.Header) {
+	header["Audit-Id"] = []string{uuid.NewString()}
+	header["Cache-Control"] = []string{"no-cache, private"}
+	if q.authorized {
+		header["X-Kubernetes-Pf-Flowschema-Uid"] = flowUID
+		header["X-Kubernetes-Pf-Prioritylevel-Uid"] = flowUID
+	}
+}
+
+var flowUID = []string{"00000000-0000-0000-0000-000000000000"}

@@ -1,0 +1,191 @@
+package httpapi
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/gorilla/mux"
+
+	"github.com/leasehold/leasehold/fsm"
+)
+
+// groupPrefix is the path of the one group that is served.
+const groupPrefix = "/apis/coordination.k8s.io"
+
+// routes finds out what a request asks for. The router is only asked for its match: its own ServeHTTP would copy the
+// request to carry the variables in a context.
+type routes struct {
+	router    *mux.Router
+	endpoints map[string]endpoint
+}
+
+// verb is a function from a request to a response or an error.
+type verb = func(q *request) (*response, error)
+
+// endpoint fills in what a route's path and method mean.
+type endpoint func(q *request, vars map[string]string)
+
+// newRoutes lists all paths there are. A slash at the end is accepted, a double one is a path that does not exist, and
+// an escaped one never separates.
+func (s *server) newRoutes() *routes {
+	t := &routes{router: mux.NewRouter().SkipClean(true).UseEncodedPath(), endpoints: make(map[string]endpoint)}
+
+	leases := groupPrefix + "/v1/namespaces/{namespace}/leases"
+	t.add(leases+"/{name}", s.lease)
+	t.add(leases, s.leases)
+	t.add(groupPrefix+"/v1/leases", s.allLeases)
+
+	t.add("/livez", public(s.livez))
+	t.add("/readyz", public(s.readyz))
+	t.add("/healthz", public(s.livez))
+	t.add("/metrics", only(http.MethodGet, s.metrics))
+
+	// Other resources' paths have names too: a refusal tells them before it is known that there is no such thing.
+	t.add("/apis/{group}/{version}/namespaces/{namespace}/{resource}", s.unknownResource)
+	t.add("/apis/{group}/{version}/namespaces/{namespace}/{resource}/{name}", s.unknownResource)
+	t.add("/apis/{group}/{version}/namespaces/{namespace}/{resource}/{name}/{subresource}", s.unknownResource)
+	t.add("/apis/{group}/{version}/{resource}", s.unknownResource)
+	t.add("/apis/{group}/{version}/{resource}/{name}", s.unknownResource)
+	return t
+}
+
+func (t *routes) add(path string, e endpoint) {
+	t.endpoints[path] = e
+	t.router.Path(path + "{slash:/?}").Name(path)
+}
+
+// understand fills in what the path and the method say.
+func (t *routes) understand(q *request) {
+	var match mux.RouteMatch
+	q.verb = strings.ToLower(q.http.Method)
+	if strings.Contains(q.http.URL.Path, "//") || !t.router.Match(q.http, &match) {
+		q.answer = noSuchPath
+		return
+	}
+	for name, value := range match.Vars {
+		if !strings.Contains(value, "%") {
+			continue
+		}
+		plain, err := url.PathUnescape(value)
+		if err != nil || strings.Contains(plain, "/") {
+			q.answer = noSuchPath
+			return
+		}
+		match.Vars[name] = plain
+	}
+	t.endpoints[match.Route.GetName()](q, match.Vars)
+}
+
+// lease is one Lease.
+func (s *server) lease(q *request, vars map[string]string) {
+	q.inGroup(fsm.Key{Resource: "leases", Namespace: vars["namespace"], Name: vars["name"]})
+	switch q.http.Method {
+	case http.MethodGet:
+		q.verb, q.answer = "get", s.get
+	case http.MethodPut:
+		q.verb, q.answer = "update", s.update
+	case http.MethodPatch:
+		q.verb, q.answer = "patch", s.patch
+	case http.MethodDelete:
+		q.verb, q.answer = "delete", s.delete
+	default:
+		q.answer = noSuchMethod
+	}
+}
+
+// leases are all Leases of a namespace.
+func (s *server) leases(q *request, vars map[string]string) {
+	q.inGroup(fsm.Key{Resource: "leases", Namespace: vars["namespace"]})
+	switch q.http.Method {
+	case http.MethodGet:
+		s.listOrWatch(q)
+	case http.MethodPost:
+		q.verb, q.answer = "create", s.create
+	case http.MethodDelete:
+		q.verb, q.answer = "deletecollection", s.deleteCollection
+	default:
+		q.answer = noSuchMethod
+	}
+}
+
+// allLeases are those of all namespaces.
+func (s *server) allLeases(q *request, _ map[string]string) {
+	q.inGroup(fsm.Key{Resource: "leases"})
+	if q.http.Method != http.MethodGet {
+		q.answer = noSuchMethod
+		return
+	}
+	s.listOrWatch(q)
+}
+
+// listOrWatch tells the two apart: any value of watch but an absent one, false and 0 asks for a watch.
+func (s *server) listOrWatch(q *request) {
+	q.verb, q.answer = "list", s.list
+	if !strings.Contains(q.http.URL.RawQuery, "watch") {
+		return
+	}
+	switch strings.ToLower(q.http.URL.Query().Get("watch")) {
+	case "", "false", "0":
+		if values := q.http.URL.Query()["watch"]; len(values) == 0 || values[0] != "" {
+			return
+		}
+	}
+	q.verb, q.answer = "watch", s.watch
+}
+
+func (q *request) inGroup(key fsm.Key) {
+	q.group, q.version, q.key = "coordination.k8s.io", "v1", key
+}
+
+// unknownResource is a path that would be a resource's if there were one.
+func (s *server) unknownResource(q *request, vars map[string]string) {
+	q.group, q.version, q.subresource = vars["group"], vars["version"], vars["subresource"]
+	q.key = fsm.Key{Resource: vars["resource"], Namespace: vars["namespace"], Name: vars["name"]}
+	q.answer = noSuchPath
+	switch q.http.Method {
+	case http.MethodGet, http.MethodHead:
+		q.verb = "get"
+		if q.key.Name == "" {
+			q.verb = "list"
+		}
+	case http.MethodPost:
+		q.verb = "create"
+	case http.MethodPut:
+		q.verb = "update"
+	}
+}
+
+// only is a path outside of resources that knows one method.
+func only(method string, answer verb) endpoint {
+	return func(q *request, _ map[string]string) {
+		q.answer = answer
+		if q.http.Method != method {
+			q.answer = noSuchMethod
+		}
+	}
+}
+
+// public is a path that anyone may ask, for supervisors and load balancers that have no credentials.
+func public(answer verb) endpoint {
+	return func(q *request, _ map[string]string) {
+		q.public, q.answer = true, answer
+		if q.http.Method != http.MethodGet && q.http.Method != http.MethodHead {
+			q.answer = noSuchMethod
+		}
+	}
+}
+
+// noSuchPath is a Status below a group that is served, and plain text elsewhere.
+func noSuchPath(q *request) (*response, error) {
+	path := q.http.URL.Path
+	if strings.HasPrefix(path, groupPrefix+"/") || strings.HasPrefix(path, "/api/v1/") {
+		return nil, errNoSuchPath
+	}
+	return &response{
+		code: http.StatusNotFound, document: []byte("404 page not found\n"), documentType: "text/plain; charset=utf-8",
+		header: http.Header{"X-Content-Type-Options": {"nosniff"}},
+	}, nil
+}
+
+func noSuchMethod(*request) (*response, error) { return nil, errNoSuchMethod }

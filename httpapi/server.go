@@ -1,0 +1,104 @@
+package httpapi
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Config is what the door needs beside a store.
+type Config struct {
+	// Authenticator tells who sent a request. Required.
+	Authenticator Authenticator
+
+	// Logger gets what an operator would want to know; requests are logged at Debug. Nil discards.
+	Logger hclog.Logger
+
+	// Metrics is where the door registers its own metrics and what /metrics serves. Nil means a registry of its own.
+	Metrics *prometheus.Registry
+
+	// MaxInFlight bounds the requests being answered at one time, watches not counted; one more is answered 429.
+	// 0 means DefaultMaxInFlight.
+	MaxInFlight int
+
+	// MaxWatches bounds the watches open at one time. 0 means DefaultMaxWatches.
+	MaxWatches int
+
+	// Deadline is how long a command may take, counted from its arrival, before it ends as an unknown outcome.
+	// 0 means DefaultDeadline.
+	Deadline time.Duration
+}
+
+// Defaults of Config.
+const (
+	DefaultMaxInFlight = 2000
+	DefaultMaxWatches  = 20000
+	DefaultDeadline    = 2500 * time.Millisecond
+)
+
+// maxBody is the largest request body, in bytes: what kube-apiserver takes.
+const maxBody = 3 << 20
+
+// Validate says what is wrong with a Config.
+func (c *Config) Validate() error {
+	switch {
+	case c.Authenticator == nil:
+		return errors.New("httpapi: an authenticator is required")
+	case c.MaxInFlight < 0:
+		return fmt.Errorf("httpapi: max in-flight %d is negative", c.MaxInFlight)
+	case c.MaxWatches < 0:
+		return fmt.Errorf("httpapi: max watches %d is negative", c.MaxWatches)
+	case c.Deadline < 0:
+		return fmt.Errorf("httpapi: deadline %v is negative", c.Deadline)
+	}
+	return nil
+}
+
+func (c Config) withDefaults() Config {
+	if c.Logger == nil {
+		c.Logger = hclog.NewNullLogger()
+	}
+	if c.Metrics == nil {
+		c.Metrics = prometheus.NewRegistry()
+	}
+	if c.MaxInFlight == 0 {
+		c.MaxInFlight = DefaultMaxInFlight
+	}
+	if c.MaxWatches == 0 {
+		c.MaxWatches = DefaultMaxWatches
+	}
+	if c.Deadline == 0 {
+		c.Deadline = DefaultDeadline
+	}
+	return c
+}
+
+// server answers requests from one store. Its methods that take a request and return a response or an error are the
+// verbs; one file holds each.
+type server struct {
+	config Config
+	store  Store
+	logger hclog.Logger
+	routes *routes
+	limits *limits
+}
+
+// New returns the door to store. The config must be valid.
+func New(config Config, store Store) (http.Handler, error) {
+	if err := config.Validate(); err != nil {
+		return nil, err
+	}
+	config = config.withDefaults()
+	s := &server{
+		config: config,
+		store:  store,
+		logger: config.Logger,
+		limits: newLimits(config.MaxInFlight, config.MaxWatches),
+	}
+	s.routes = s.newRoutes()
+	return s, nil
+}
