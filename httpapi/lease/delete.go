@@ -1,0 +1,118 @@
+package lease
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// ErrPrecondition is wrapped by what CheckPreconditions returns. It is a conflict whose Status names the kind, Lease,
+// where that of a stale write names the resource.
+var ErrPrecondition = errors.New("precondition failed")
+
+// preconditionError reads as kube-apiserver's message does, and is ErrPrecondition.
+type preconditionError string
+
+func (e preconditionError) Error() string        { return string(e) }
+func (e preconditionError) Is(target error) bool { return target == ErrPrecondition }
+
+// CheckPreconditions compares what a delete asks for with current, which carries its resourceVersion.
+func CheckPreconditions(current *coordinationv1.Lease, wanted *metav1.Preconditions) error {
+	if wanted == nil {
+		return nil
+	}
+	if wanted.UID != nil && *wanted.UID != current.UID {
+		return preconditionError(fmt.Sprintf(
+			"the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated",
+			*wanted.UID, current.UID))
+	}
+	if wanted.ResourceVersion != nil && *wanted.ResourceVersion != current.ResourceVersion {
+		return preconditionError(fmt.Sprintf(
+			"the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). The object might have been modified",
+			*wanted.ResourceVersion, current.ResourceVersion))
+	}
+	return nil
+}
+
+// Delete tells what a delete of current does: it removes the object (next is nil), or, where finalizers hold it, leaves
+// it marked. Next is then a new object; a repeated delete gives one that is Equal to current, hence no new version.
+// The grace period is of no effect on Leases.
+func Delete(current *coordinationv1.Lease, options *metav1.DeleteOptions, now time.Time) (next *coordinationv1.Lease) {
+	finalizers := finalizersForDelete(current.Finalizers, options)
+	if len(finalizers) == 0 {
+		return nil
+	}
+	next = current.DeepCopy()
+	next.Finalizers = finalizers
+	if next.DeletionTimestamp == nil && next.Generation > 0 {
+		next.Generation++
+	}
+	moment := Moment(now)
+	if next.DeletionTimestamp == nil || next.DeletionTimestamp.After(moment.Time) {
+		next.DeletionTimestamp = &moment
+	}
+	next.DeletionGracePeriodSeconds = new(int64)
+	return next
+}
+
+// Released tells whether writing next over current completes a deletion: current is marked, and no finalizer is left.
+// The write is then a removal, answered with next under the version of current.
+func Released(next, current *coordinationv1.Lease) bool {
+	if len(next.Finalizers) > 0 || current.DeletionTimestamp == nil {
+		return false
+	}
+	return current.DeletionGracePeriodSeconds == nil || *current.DeletionGracePeriodSeconds == 0
+}
+
+// finalizersForDelete sets or drops the two finalizers of the garbage collector, which stand for the propagation
+// policy. A delete that asks for no policy leaves the object under the one it has. If nothing comes or goes the list
+// stays as it is, repeated entries and order included.
+func finalizersForDelete(current []string, options *metav1.DeleteOptions) []string {
+	orphan, foreground := policy(current, options)
+	var next []string
+	for _, finalizer := range current {
+		if finalizer != metav1.FinalizerOrphanDependents && finalizer != metav1.FinalizerDeleteDependents {
+			next = append(next, finalizer)
+		}
+	}
+	if orphan {
+		next = append(next, metav1.FinalizerOrphanDependents)
+	}
+	if foreground {
+		next = append(next, metav1.FinalizerDeleteDependents)
+	}
+	if sameSet(current, next) {
+		return current
+	}
+	return next
+}
+
+func policy(finalizers []string, options *metav1.DeleteOptions) (orphan, foreground bool) {
+	switch {
+	case options != nil && options.OrphanDependents != nil:
+		return *options.OrphanDependents, false
+	case options != nil && options.PropagationPolicy != nil:
+		return *options.PropagationPolicy == metav1.DeletePropagationOrphan,
+			*options.PropagationPolicy == metav1.DeletePropagationForeground
+	}
+	for _, finalizer := range finalizers {
+		switch finalizer {
+		case metav1.FinalizerOrphanDependents:
+			return true, false
+		case metav1.FinalizerDeleteDependents:
+			return false, true
+		}
+	}
+	return false, false
+}
+
+func sameSet(a, b []string) bool {
+	within := func(list []string) func(string) bool {
+		return func(s string) bool { return !slices.Contains(list, s) }
+	}
+	return !slices.ContainsFunc(a, within(b)) && !slices.ContainsFunc(b, within(a))
+}

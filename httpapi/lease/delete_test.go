@@ -1,0 +1,85 @@
+package lease_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/leasehold/leasehold/httpapi/lease"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+)
+
+func TestDeleteLeavesTheFinalizersThatHold(t *testing.T) {
+	policy := func(p metav1.DeletionPropagation) *metav1.DeleteOptions {
+		return &metav1.DeleteOptions{PropagationPolicy: &p}
+	}
+	for name, c := range map[string]struct {
+		finalizers []string
+		options    *metav1.DeleteOptions
+		left       []string // none: the object goes
+	}{
+		"plain":                          {nil, nil, nil},
+		"background":                     {nil, policy(metav1.DeletePropagationBackground), nil},
+		"orphan":                         {nil, policy(metav1.DeletePropagationOrphan), []string{"orphan"}},
+		"foreground":                     {nil, policy(metav1.DeletePropagationForeground), []string{"foregroundDeletion"}},
+		"orphanDependents":               {nil, &metav1.DeleteOptions{OrphanDependents: ptr.To(true)}, []string{"orphan"}},
+		"orphanDependents false":         {[]string{"orphan"}, &metav1.DeleteOptions{OrphanDependents: ptr.To(false)}, nil},
+		"held":                           {[]string{"a/b"}, nil, []string{"a/b"}},
+		"held and orphan":                {[]string{"a/b"}, policy(metav1.DeletePropagationOrphan), []string{"a/b", "orphan"}},
+		"no policy keeps the old one":    {[]string{"foregroundDeletion", "a/b"}, nil, []string{"foregroundDeletion", "a/b"}},
+		"background takes the old away":  {[]string{"foregroundDeletion"}, policy(metav1.DeletePropagationBackground), nil},
+		"foreground in place of orphan":  {[]string{"orphan", "a/b"}, policy(metav1.DeletePropagationForeground), []string{"a/b", "foregroundDeletion"}},
+		"repeated finalizers are kept":   {[]string{"a/b", "a/b"}, nil, []string{"a/b", "a/b"}},
+		"grace period is of no interest": {nil, &metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](-7)}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			current := valid(func(l *coordinationv1.Lease) { l.Finalizers = c.finalizers })
+			next := lease.Delete(current, c.options, now)
+			if c.left == nil {
+				require.Nil(t, next)
+				return
+			}
+			require.NotNil(t, next)
+			assert.Equal(t, c.left, next.Finalizers)
+			assert.Equal(t, "2026-03-04T04:06:07Z", next.DeletionTimestamp.Format(time.RFC3339Nano))
+			assert.EqualValues(t, ptr.To[int64](0), next.DeletionGracePeriodSeconds)
+			assert.Nil(t, current.DeletionTimestamp, "current is not touched")
+		})
+	}
+}
+
+func TestDeletingTwiceChangesNothing(t *testing.T) {
+	current := valid(func(l *coordinationv1.Lease) { l.Finalizers, l.Generation = []string{"a/b"}, 4 })
+	once := lease.Delete(current, nil, now)
+	require.EqualValues(t, 5, once.Generation)
+
+	twice := lease.Delete(once, nil, now.Add(time.Hour))
+	assert.True(t, lease.Equal(twice, once))
+}
+
+func TestAnUpdateThatClearsTheLastFinalizerReleases(t *testing.T) {
+	held := valid(func(l *coordinationv1.Lease) { l.Finalizers = []string{"a/b"} })
+	marked := lease.Delete(held, nil, now)
+	cleared := marked.DeepCopy()
+	cleared.Finalizers = nil
+
+	assert.True(t, lease.Released(cleared, marked))
+	assert.False(t, lease.Released(marked, marked), "still held")
+	assert.False(t, lease.Released(cleared, held), "never deleted")
+}
+
+func TestPreconditions(t *testing.T) {
+	current := valid(nil)
+	uid := func(s types.UID) *metav1.Preconditions { return &metav1.Preconditions{UID: &s} }
+	version := func(s string) *metav1.Preconditions { return &metav1.Preconditions{ResourceVersion: &s} }
+
+	require.NoError(t, lease.CheckPreconditions(current, nil))
+	require.NoError(t, lease.CheckPreconditions(current, uid("u1")))
+	require.NoError(t, lease.CheckPreconditions(current, version("7")))
+	require.ErrorIs(t, lease.CheckPreconditions(current, uid("u2")), lease.ErrPrecondition)
+	require.ErrorIs(t, lease.CheckPreconditions(current, version("0")), lease.ErrPrecondition)
+}
