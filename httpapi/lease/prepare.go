@@ -27,14 +27,14 @@ func WipeSystemFields(next *coordinationv1.Lease) {
 	next.CreationTimestamp = metav1.Time{}
 	next.DeletionTimestamp = nil
 	next.DeletionGracePeriodSeconds = nil
-	next.SelfLink = ""
+	next.SetSelfLink("")
 }
 
 // PrepareUpdate quietly takes from current what an update cannot change: generation, creationTimestamp and, once they
 // are set, the deletion marks. A missing uid is filled in. What differs after this in uid or deletionTimestamp was
 // meant, and ValidateUpdate refuses it.
 func PrepareUpdate(next, current *coordinationv1.Lease) {
-	next.SelfLink = ""
+	next.SetSelfLink("")
 	next.Generation = current.Generation
 	next.CreationTimestamp = current.CreationTimestamp
 	if next.UID == "" {

@@ -13,7 +13,8 @@ import (
 
 func TestCreateOverwritesSystemFieldsButKeepsGeneration(t *testing.T) {
 	next := valid(func(l *coordinationv1.Lease) {
-		l.UID, l.SelfLink, l.Generation = "theirs", "/x", 8
+		l.UID, l.Generation = "theirs", 8
+		l.SetSelfLink("/x")
 		l.CreationTimestamp = metav1.Unix(1, 0)
 		l.DeletionTimestamp = &metav1.Time{Time: now}
 		l.DeletionGracePeriodSeconds = new(int64)
@@ -24,7 +25,7 @@ func TestCreateOverwritesSystemFieldsButKeepsGeneration(t *testing.T) {
 	assert.Equal(t, "2026-03-04T04:06:07Z", next.CreationTimestamp.Format("2006-01-02T15:04:05.999Z07:00"))
 	assert.Nil(t, next.DeletionTimestamp)
 	assert.Nil(t, next.DeletionGracePeriodSeconds)
-	assert.Empty(t, next.SelfLink)
+	assert.Empty(t, next.GetSelfLink())
 	assert.EqualValues(t, 8, next.Generation)
 }
 
@@ -35,7 +36,8 @@ func TestUpdateResetsWhatItCannotChange(t *testing.T) {
 		l.DeletionGracePeriodSeconds = new(int64)
 	})
 	next := valid(func(l *coordinationv1.Lease) {
-		l.UID, l.SelfLink, l.Generation, l.CreationTimestamp = "", "/x", 9, metav1.Unix(200, 0)
+		l.UID, l.Generation, l.CreationTimestamp = "", 9, metav1.Unix(200, 0)
+		l.SetSelfLink("/x")
 	})
 	lease.PrepareUpdate(next, current)
 

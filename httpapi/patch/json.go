@@ -1,0 +1,88 @@
+package patch
+
+import (
+	"errors"
+	"fmt"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	kjson "sigs.k8s.io/json"
+)
+
+// MaxOperations is the largest number of operations in one JSON patch.
+const MaxOperations = 10000
+
+// applyToText runs the two kinds of patch that work on the object's JSON.
+func applyToText(kind types.PatchType, current *coordinationv1.Lease, body []byte, fieldValidation string) (*coordinationv1.Lease, []error, error) {
+	text, err := encode(current)
+	if err != nil {
+		return nil, nil, err
+	}
+	transform := mergePatch
+	if kind == types.JSONPatchType {
+		transform = jsonPatch
+	}
+	patched, own, err := transform(text, body, fieldValidation)
+	if err != nil {
+		return nil, nil, err
+	}
+	next, complaints, err := decode(patched)
+	if err != nil {
+		return nil, nil, noResult(string(patched), err)
+	}
+	complaints, err = judge(append(own, complaints...), string(patched), fieldValidation)
+	return next, complaints, err
+}
+
+// operation is the shape of one entry of a JSON patch. It is only used to find keys that are not of it.
+type operation struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	From  string `json:"from"`
+	Value any    `json:"value"`
+}
+
+func jsonPatch(text, body []byte, fieldValidation string) (patched []byte, complaints []error, err error) {
+	if fieldValidation != metav1.FieldValidationIgnore {
+		var operations []operation
+		complaints, err = kjson.UnmarshalStrict(body, &operations)
+		if err != nil {
+			return nil, nil, refuse(ErrMalformed, fmt.Sprintf("error decoding patch: %v", err))
+		}
+		for i, complaint := range complaints {
+			complaints[i] = fmt.Errorf("json patch %w", complaint)
+		}
+	}
+	operations, err := jsonpatch.DecodePatch(body)
+	if err != nil {
+		return nil, nil, refuse(ErrMalformed, err.Error())
+	}
+	if len(operations) > MaxOperations {
+		return nil, nil, refuse(ErrTooManyOperations, fmt.Sprintf(
+			"The allowed maximum operations in a JSON patch is %d, got %d", MaxOperations, len(operations)))
+	}
+	patched, err = operations.Apply(text)
+	if err != nil {
+		return nil, nil, refuse(ErrImpossible, err.Error())
+	}
+	return patched, complaints, nil
+}
+
+func mergePatch(text, body []byte, fieldValidation string) (patched []byte, complaints []error, err error) {
+	if fieldValidation != metav1.FieldValidationIgnore {
+		complaints, err = kjson.UnmarshalStrict(body, &map[string]any{})
+		if err != nil {
+			return nil, nil, refuse(ErrMalformed, fmt.Sprintf("error decoding patch: %v", err))
+		}
+	}
+	patched, err = jsonpatch.MergePatch(text, body)
+	if errors.Is(err, jsonpatch.ErrBadJSONPatch) {
+		return nil, nil, refuse(ErrMalformed, err.Error())
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("merge patch: %w", err)
+	}
+	return patched, complaints, nil
+}

@@ -1,0 +1,64 @@
+package patch
+
+import (
+	"errors"
+	"fmt"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/mergepatch"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	kjson "sigs.k8s.io/json"
+)
+
+// strategic runs a strategic merge patch, which works on maps and takes its rules (finalizers are a set, owners are
+// keyed by uid) from the Go type. Kind and apiVersion in the patch are of no effect.
+func strategic(current *coordinationv1.Lease, body []byte, fieldValidation string) (*coordinationv1.Lease, []error, error) {
+	original, err := runtime.DefaultUnstructuredConverter.ToUnstructured(current)
+	if err != nil {
+		return nil, nil, fmt.Errorf("convert %s/%s: %w", current.Namespace, current.Name, err)
+	}
+	changes := map[string]any{}
+	own, err := kjson.UnmarshalStrict(body, &changes)
+	if err != nil {
+		return nil, nil, refuse(ErrMalformed, fmt.Sprintf("error decoding patch: %v", err))
+	}
+	shown := fmt.Sprintf("%+v", changes)
+	patched, err := strategicpatch.StrategicMergeMapPatch(original, changes, &coordinationv1.Lease{})
+	if err != nil {
+		return nil, nil, strategicError(err)
+	}
+	next := &coordinationv1.Lease{}
+	strict := fieldValidation != metav1.FieldValidationIgnore
+	err = runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(patched, next, strict)
+	found, unknown := runtime.AsStrictDecodingError(err)
+	if err != nil && !unknown {
+		return nil, nil, noResult(shown, err)
+	}
+	if unknown {
+		own = append(own, found.Errors()...)
+	}
+	complaints, err := judge(own, shown, fieldValidation)
+	return next, complaints, err
+}
+
+// strategicError sorts what the library refuses. What it has no name for (an unknown directive, a list entry without its
+// merge key) the server answers with 500.
+func strategicError(err error) error {
+	for _, malformed := range []error{
+		mergepatch.ErrBadJSONDoc,
+		mergepatch.ErrBadPatchFormatForPrimitiveList,
+		mergepatch.ErrBadPatchFormatForRetainKeys,
+		mergepatch.ErrBadPatchFormatForSetElementOrderList,
+		mergepatch.ErrUnsupportedStrategicMergePatchFormat,
+	} {
+		if errors.Is(err, malformed) {
+			return refuse(ErrMalformed, err.Error())
+		}
+	}
+	if errors.Is(err, mergepatch.ErrNoListOfLists) || errors.Is(err, mergepatch.ErrPatchContentNotMatchRetainKeys) {
+		return refuse(ErrImpossible, err.Error())
+	}
+	return refuse(ErrDirective, err.Error())
+}
