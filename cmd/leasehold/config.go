@@ -161,8 +161,8 @@ func (c *Config) Validate() error {
 		fault("token-auth-file", "without it and without --client-ca-file nobody can be known")
 	}
 
-	if c.HistoryAge < 10*time.Second {
-		fault("history-age", "%s is less than 10s", c.HistoryAge)
+	if c.HistoryAge < 75*time.Second {
+		fault("history-age", "%s is less than 75s, what a client may need to come back", c.HistoryAge)
 	}
 	if c.HistoryBytes < 1<<20 {
 		fault("history-bytes", "%d is less than 1 MiB", c.HistoryBytes)

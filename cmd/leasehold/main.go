@@ -17,6 +17,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	if err := rootCommand().ExecuteContext(ctx); err != nil {
 		fmt.Fprintf(os.Stderr, "leasehold: %v\n", err)
 		os.Exit(1)
@@ -30,6 +31,6 @@ func rootCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(versionCommand())
+	root.AddCommand(devCommand(), proxyCommand(), versionCommand())
 	return root
 }
