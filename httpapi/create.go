@@ -54,7 +54,7 @@ func (s *server) create(q *request) (*response, error) {
 }
 
 // prepareCreate makes of what a client sent the first version of an object, or says why it is none.
-func (s *server) prepareCreate(q *request, options *writeOptions, next *coordinationv1.Lease) error {
+func (s *server) prepareCreate(q *request, options *metav1.PatchOptions, next *coordinationv1.Lease) error {
 	if next.Namespace == "" {
 		next.Namespace = q.key.Namespace
 	}

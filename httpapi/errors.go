@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -61,7 +62,8 @@ func statusOf(err error) *metav1.Status {
 		return failure(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, err.Error(), retryAfter(1))
 
 	// Something may have been done. No Retry-After here: client-go would send the same write again.
-	case errors.Is(err, cluster.ErrUnknownOutcome), errors.Is(err, errLate):
+	case errors.Is(err, cluster.ErrUnknownOutcome), errors.Is(err, errLate),
+		errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return failure(http.StatusGatewayTimeout, metav1.StatusReasonTimeout, "Timeout: "+err.Error(), nil)
 
 	// kube-apiserver passes on what etcd says of a value too large, and of much else, as a 500 without a reason.

@@ -1,11 +1,14 @@
 package httpapi
 
 import (
-	"net/url"
+	"mime"
 	"strings"
 	"time"
+	"unicode"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -25,61 +28,59 @@ func (q *request) parseQuery() error {
 	return nil
 }
 
-// writeOptions are the query parameters of a create, update or patch.
-type writeOptions struct {
-	dryRun          bool
-	fieldManager    string
-	fieldValidation string // Ignore, Warn or Strict
-	force           *bool
-}
-
-// writeOptions reads the options; kind names them in errors.
-func (q *request) writeOptions(kind string) (*writeOptions, error) {
-	o := &writeOptions{fieldManager: q.query.Get("fieldManager"), fieldValidation: metav1.FieldValidationWarn}
-	if len(q.query) == 0 {
-		return o, nil
+// writeOptions are the query parameters of a create, update or patch. Which of them a verb knows is told by kind, for
+// example CreateOptions, which also names them in errors.
+func (q *request) writeOptions(kind string) (*metav1.PatchOptions, error) {
+	options := new(metav1.PatchOptions)
+	if len(q.query) > 0 {
+		if err := metav1.Convert_url_Values_To_v1_PatchOptions(&q.query, options, nil); err != nil {
+			return nil, badRequest("%v", err)
+		}
 	}
 	var found field.ErrorList
-	o.dryRun, found = dryRun(q.query)
-	if given, ok := first(q.query, "fieldValidation"); ok && given != "" {
-		o.fieldValidation = given
-		switch given {
-		case metav1.FieldValidationIgnore, metav1.FieldValidationWarn, metav1.FieldValidationStrict:
-		default:
-			found = append(found, field.NotSupported(field.NewPath("fieldValidation"), given,
-				[]string{metav1.FieldValidationIgnore, metav1.FieldValidationWarn, metav1.FieldValidationStrict}))
-		}
+	switch {
+	case kind == "PatchOptions":
+		found = validation.ValidatePatchOptions(options, types.PatchType(q.mediaType()))
+	case len(q.query) > 0:
+		found = validation.ValidateCreateOptions(&metav1.CreateOptions{
+			DryRun: options.DryRun, FieldManager: options.FieldManager, FieldValidation: options.FieldValidation,
+		})
 	}
 	if len(found) > 0 {
 		return nil, invalidOptions(kind, found)
 	}
-	return o, nil
+	if options.FieldValidation == "" {
+		options.FieldValidation = metav1.FieldValidationWarn
+	}
+	return options, nil
 }
 
-// dryRun reads the parameter of that name. Its only value is All.
-func dryRun(query url.Values) (bool, field.ErrorList) {
-	given := query["dryRun"]
-	if len(given) == 0 {
-		return false, nil
+// mediaType is that of the body, without its parameters; empty if the header cannot be understood.
+func (q *request) mediaType() string {
+	contentType := q.http.Header.Get("Content-Type")
+	if contentType == "application/json" {
+		return contentType
 	}
-	for _, value := range given {
-		if value != metav1.DryRunAll {
-			return false, field.ErrorList{field.NotSupported(field.NewPath("dryRun"), given, []string{metav1.DryRunAll})}
+	mediaType, _, _ := mime.ParseMediaType(contentType)
+	return mediaType
+}
+
+// maxManager is the longest name of a field manager, in bytes.
+const maxManager = 128
+
+// manager is who owns the fields that this request sets: the one it names, or else its User-Agent up to the first
+// slash, as far as it may be shown.
+func (q *request) manager(options *metav1.PatchOptions) string {
+	if options.FieldManager != "" {
+		return options.FieldManager
+	}
+	agent, _, _ := strings.Cut(q.http.UserAgent(), "/")
+	end := len(agent)
+	for i, letter := range agent {
+		if i >= maxManager || !unicode.IsPrint(letter) {
+			end = i
+			break
 		}
 	}
-	return true, nil
-}
-
-func first(query url.Values, name string) (string, bool) {
-	values := query[name]
-	if len(values) == 0 {
-		return "", false
-	}
-	return values[0], true
-}
-
-// defaultManager is the manager of a request that names none: the User-Agent up to the first slash.
-func (q *request) defaultManager() string {
-	agent, _, _ := strings.Cut(q.http.UserAgent(), "/")
-	return agent
+	return agent[:end]
 }

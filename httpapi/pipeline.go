@@ -1,9 +1,12 @@
 package httpapi
 
 import (
+	"fmt"
 	"net/http"
 	"runtime/debug"
 	"time"
+
+	"github.com/leasehold/leasehold/cluster"
 )
 
 // ServeHTTP is the pipeline: recover, request info, log and metrics, limits, authenticate, authorise, verb, answer.
@@ -49,6 +52,12 @@ func (s *server) perform(q *request) (*response, error) {
 	}
 	if err := q.readBody(); err != nil {
 		return nil, err
+	}
+	if q.verb == "watch" {
+		// A node that does not know whether it is behind would show a past without an end.
+		if err := s.store.Ready(); err != nil {
+			return nil, fmt.Errorf("%w: %v", cluster.ErrUnavailable, err)
+		}
 	}
 	return q.answer(q)
 }

@@ -34,6 +34,7 @@ type request struct {
 	key         fsm.Key // of a resource's path; Name is empty for a collection, Namespace for all of them
 	subresource string
 	query       url.Values
+	known       bool // there is such a path and it knows such a method; the metrics' labels rest on it
 	public      bool // may be asked by anyone
 	discovery   bool // may be asked by any known user
 	answer      verb // what to do

@@ -38,8 +38,8 @@ func (s *server) newRoutes() *routes {
 
 	t.add("/livez", public(s.livez))
 	t.add("/readyz", public(s.readyz))
-	t.add("/healthz", public(s.livez))
-	t.add("/metrics", only(http.MethodGet, s.metrics))
+	t.add("/healthz", public(s.healthz))
+	t.add("/metrics", only(http.MethodGet, s.serveMetrics))
 
 	// Other resources' paths have names too: a refusal tells them before it is known that there is no such thing.
 	t.add("/apis/{group}/{version}/namespaces/{namespace}/{resource}", s.unknownResource)
@@ -74,6 +74,7 @@ func (t *routes) understand(q *request) {
 		}
 		match.Vars[name] = plain
 	}
+	q.known = true
 	t.endpoints[match.Route.GetName()](q, match.Vars)
 }
 
@@ -90,7 +91,7 @@ func (s *server) lease(q *request, vars map[string]string) {
 	case http.MethodDelete:
 		q.verb, q.answer = "delete", s.delete
 	default:
-		q.answer = noSuchMethod
+		q.known, q.answer = false, noSuchMethod
 	}
 }
 
@@ -105,7 +106,7 @@ func (s *server) leases(q *request, vars map[string]string) {
 	case http.MethodDelete:
 		q.verb, q.answer = "deletecollection", s.deleteCollection
 	default:
-		q.answer = noSuchMethod
+		q.known, q.answer = false, noSuchMethod
 	}
 }
 
@@ -113,7 +114,7 @@ func (s *server) leases(q *request, vars map[string]string) {
 func (s *server) allLeases(q *request, _ map[string]string) {
 	q.inGroup(fsm.Key{Resource: "leases"})
 	if q.http.Method != http.MethodGet {
-		q.answer = noSuchMethod
+		q.known, q.answer = false, noSuchMethod
 		return
 	}
 	s.listOrWatch(q)
@@ -142,7 +143,7 @@ func (q *request) inGroup(key fsm.Key) {
 func (s *server) unknownResource(q *request, vars map[string]string) {
 	q.group, q.version, q.subresource = vars["group"], vars["version"], vars["subresource"]
 	q.key = fsm.Key{Resource: vars["resource"], Namespace: vars["namespace"], Name: vars["name"]}
-	q.answer = noSuchPath
+	q.known, q.answer = false, noSuchPath
 	switch q.http.Method {
 	case http.MethodGet, http.MethodHead:
 		q.verb = "get"
@@ -161,7 +162,7 @@ func only(method string, answer verb) endpoint {
 	return func(q *request, _ map[string]string) {
 		q.answer = answer
 		if q.http.Method != method {
-			q.answer = noSuchMethod
+			q.known, q.answer = false, noSuchMethod
 		}
 	}
 }
@@ -171,7 +172,7 @@ func public(answer verb) endpoint {
 	return func(q *request, _ map[string]string) {
 		q.public, q.answer = true, answer
 		if q.http.Method != http.MethodGet && q.http.Method != http.MethodHead {
-			q.answer = noSuchMethod
+			q.known, q.answer = false, noSuchMethod
 		}
 	}
 }

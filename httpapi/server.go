@@ -80,11 +80,12 @@ func (c Config) withDefaults() Config {
 // server answers requests from one store. Its methods that take a request and return a response or an error are the
 // verbs; one file holds each.
 type server struct {
-	config Config
-	store  Store
-	logger hclog.Logger
-	routes *routes
-	limits *limits
+	config  Config
+	store   Store
+	logger  hclog.Logger
+	routes  *routes
+	limits  *limits
+	metrics *metrics
 }
 
 // New returns the door to store. The config must be valid.
@@ -100,5 +101,9 @@ func New(config Config, store Store) (http.Handler, error) {
 		limits: newLimits(config.MaxInFlight, config.MaxWatches),
 	}
 	s.routes = s.newRoutes()
+	var err error
+	if s.metrics, err = newMetrics(config.Metrics, s.limits); err != nil {
+		return nil, err
+	}
 	return s, nil
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/leasehold/leasehold/fsm"
 )
@@ -42,7 +43,7 @@ func (s *server) update(q *request) (*response, error) {
 }
 
 // replace makes next the version after current. next is its own to change.
-func (s *server) replace(q *request, options *writeOptions, current *fsm.Object, next *coordinationv1.Lease) (step, error) {
+func (s *server) replace(q *request, options *metav1.PatchOptions, current *fsm.Object, next *coordinationv1.Lease) (step, error) {
 	version, err := strconv.ParseUint(next.ResourceVersion, 10, 64)
 	switch {
 	case next.ResourceVersion == "" || (err == nil && version == 0):

@@ -1,0 +1,52 @@
+package httpapi
+
+import (
+	"crypto/tls"
+	"net/http"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+// What one connection may cost. Nothing here bounds how long an answer takes: a watch has no end. Bodies are read only
+// of those who may write, so a slow one costs its sender a place among the requests in flight and nobody else.
+const (
+	headerTimeout = 10 * time.Second // from the connection's first byte to the end of a request's header
+	idleTimeout   = 90 * time.Second // between requests; a client's pool keeps connections about as long
+	maxHeader     = 1 << 20          // bytes
+	maxStreams    = 1000             // requests at a time on one connection: a process may well hold hundreds of watches
+
+	// A peer that vanished without a word is noticed by a ping after so long a silence, and given so long to answer.
+	pingAfter   = 30 * time.Second
+	pingTimeout = 15 * time.Second
+	// A client that takes no byte at all for this long is gone.
+	stallTimeout = 30 * time.Second
+)
+
+// NewHTTPServer returns a server for the door's handler over TLS 1.2 or later, HTTP/2 preferred. config brings the
+// certificates and, for clients that prove themselves by one, ClientCAs; it is not changed. The caller listens with
+// ServeTLS(listener, "", "") and shuts down.
+func NewHTTPServer(handler http.Handler, config *tls.Config, logger hclog.Logger) *http.Server {
+	config = config.Clone()
+	if config.MinVersion < tls.VersionTLS12 {
+		config.MinVersion = tls.VersionTLS12
+	}
+	if logger == nil {
+		logger = hclog.NewNullLogger()
+	}
+	return &http.Server{
+		Handler:           handler,
+		TLSConfig:         config,
+		ReadHeaderTimeout: headerTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeader,
+		HTTP2: &http.HTTP2Config{
+			MaxConcurrentStreams: maxStreams,
+			SendPingTimeout:      pingAfter,
+			PingTimeout:          pingTimeout,
+			WriteByteTimeout:     stallTimeout,
+		},
+		// Handshakes that fail are the other side's affair.
+		ErrorLog: logger.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
+	}
+}
