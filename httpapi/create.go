@@ -1,9 +1,9 @@
 package httpapi
 
 import (
-	"context"
 	"errors"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -13,7 +13,14 @@ import (
 
 	"github.com/leasehold/leasehold/cluster"
 	"github.com/leasehold/leasehold/fsm"
+	"github.com/leasehold/leasehold/httpapi/lease"
 )
+
+// maxGenerated is how many names are tried for one generateName before the client hears that all were taken.
+const maxGenerated = 8
+
+// errVersionOnCreate is told as 500, as kube-apiserver tells it.
+var errVersionOnCreate = errors.New("resourceVersion should not be set on objects to be created")
 
 // create consults no local state: the log decides whether the name is free.
 func (s *server) create(q *request) (*response, error) {
@@ -21,23 +28,53 @@ func (s *server) create(q *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	next, err := decodeLease(q, options)
+	sent, err := decodeLease(q, options)
 	if err != nil {
 		return nil, err
 	}
-	if next.ResourceVersion != "" {
-		return nil, errors.New("resourceVersion should not be set on objects to be created")
-	}
-	if err := s.prepareCreate(q, options, next); err != nil {
+	if err := q.inNamespace(sent); err != nil {
 		return nil, err
 	}
-	key := fsm.Key{Resource: "leases", Namespace: next.Namespace, Name: next.Name}
+	for attempt := 1; ; attempt++ {
+		next := sent
+		if sent.Name == "" && sent.GenerateName != "" {
+			next = sent.DeepCopy()
+		}
+		if err := s.prepareCreate(q, options, next); err != nil {
+			return nil, err
+		}
+		if version, err := strconv.ParseUint(next.ResourceVersion, 10, 64); err == nil && version != 0 {
+			return nil, errVersionOnCreate
+		}
+		answer, err := s.insert(q, options, next)
+		if !errors.Is(err, errExists) {
+			return answer, err
+		}
+		if next == sent || attempt == maxGenerated {
+			return nil, alreadyExists(next.Name)
+		}
+	}
+}
 
-	ctx, cancel := context.WithDeadline(q.context(), s.deadline(q))
+// errExists is an insert under a name that is taken.
+var errExists = errors.New("the name is taken")
+
+// insert proposes a first version.
+func (s *server) insert(q *request, options *metav1.PatchOptions, next *coordinationv1.Lease) (*response, error) {
+	ctx, cancel := s.commandContext(q)
 	defer cancel()
-	command, err := createCommand(key, next)
+	command, err := createCommand(next)
 	if err != nil {
 		return nil, err
+	}
+	if len(options.DryRun) > 0 {
+		if err := s.store.Barrier(ctx); err != nil {
+			return nil, err
+		}
+		if s.store.State().Get(command.Key) != nil {
+			return nil, errExists
+		}
+		return &response{code: http.StatusCreated, value: next}, nil
 	}
 	result, err := s.store.Propose(ctx, *command)
 	if err != nil {
@@ -47,39 +84,47 @@ func (s *server) create(q *request) (*response, error) {
 	case fsm.Accepted:
 		return &response{code: http.StatusCreated, object: s.stored(command, result)}, nil
 	case fsm.Exists:
-		return nil, alreadyExists(next.Name)
-	default:
+		return nil, errExists
+	default: // Ended, Stale: an earlier copy of this command may have been applied
 		return nil, cluster.ErrUnknownOutcome
 	}
 }
 
-// prepareCreate makes of what a client sent the first version of an object, or says why it is none.
-func (s *server) prepareCreate(q *request, options *metav1.PatchOptions, next *coordinationv1.Lease) error {
+// inNamespace sees to it that a body is about the namespace of the path. Namespaces are implicit: each exists.
+func (q *request) inNamespace(next *coordinationv1.Lease) error {
 	if next.Namespace == "" {
 		next.Namespace = q.key.Namespace
 	}
 	if next.Namespace != q.key.Namespace {
 		return badRequest("the namespace of the provided object does not match the namespace sent on the request")
 	}
-	next.UID = types.UID(uuid.NewString())
-	next.CreationTimestamp = metav1.NewTime(time.Now().UTC().Truncate(time.Second))
-	next.DeletionTimestamp, next.DeletionGracePeriodSeconds, next.SelfLink = nil, nil, ""
 	return nil
 }
 
-func createCommand(key fsm.Key, next *coordinationv1.Lease) (*fsm.Command, error) {
-	data, err := encodeLease(next)
+// prepareCreate makes of what a client sent the first version of an object, or says why it is none.
+func (s *server) prepareCreate(q *request, options *metav1.PatchOptions, next *coordinationv1.Lease) error {
+	now := time.Now()
+	for _, warning := range lease.DropDuplicateOwners(next) {
+		q.warn(warning)
+	}
+	lease.WipeSystemFields(next)
+	if err := s.own(q, options, nil, next); err != nil {
+		return err
+	}
+	lease.PrepareCreate(next, now, types.UID(uuid.NewString()))
+	if found := lease.ValidateCreate(next); len(found) > 0 {
+		return invalid(next.Name, found)
+	}
+	return nil
+}
+
+// createCommand stores next, whose resourceVersion is dropped: it has none yet.
+func createCommand(next *coordinationv1.Lease) (*fsm.Command, error) {
+	next.ResourceVersion = ""
+	data, err := next.Marshal()
 	if err != nil {
 		return nil, err
 	}
+	key := fsm.Key{Resource: "leases", Namespace: next.Namespace, Name: next.Name}
 	return &fsm.Command{Op: fsm.OpCreate, Key: key, UID: string(next.UID), Object: data}, nil
-}
-
-// encodeLease makes what is stored of a Lease: its revision stands beside it, not in it.
-func encodeLease(lease *coordinationv1.Lease) ([]byte, error) {
-	version := lease.ResourceVersion
-	lease.ResourceVersion = ""
-	data, err := lease.Marshal()
-	lease.ResourceVersion = version
-	return data, err
 }

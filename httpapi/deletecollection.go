@@ -1,3 +1,81 @@
 package httpapi
 
-func (s *server) deleteCollection(q *request) (*response, error) { return nil, errNoSuchMethod }
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"golang.org/x/sync/errgroup"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/leasehold/leasehold/fsm"
+)
+
+// collectionWorkers is how many deletions of one request are on their way at a time: they share entries of the log.
+const collectionWorkers = 16
+
+// deleteCollection deletes what a list with the same query would show, one by one, and answers that list: each Lease as
+// it was before. What has gone meanwhile is no error; the first other failure ends it half done.
+func (s *server) deleteCollection(q *request) (*response, error) {
+	options, err := q.deleteOptions()
+	if err != nil {
+		return nil, err
+	}
+	if deletesUnreadable(options) {
+		return nil, invalidOptions("DeleteOptions", field.ErrorList{field.Invalid(
+			field.NewPath("ignoreStoreReadErrorWithClusterBreakingPotential"), true, "is not allowed with DELETECOLLECTION, try again after removing the option")})
+	}
+	ctx, cancel := s.commandContext(q)
+	defer cancel()
+	objects, list, err := s.selected(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	workers, ctx := errgroup.WithContext(ctx)
+	workers.SetLimit(collectionWorkers)
+	for _, object := range objects {
+		workers.Go(func() error { return s.deleteOne(ctx, object.Key, options) })
+	}
+	if err := workers.Wait(); err != nil {
+		return nil, err
+	}
+	for _, object := range objects {
+		one, err := leaseOf(object)
+		if err != nil {
+			return nil, err
+		}
+		list.Items = append(list.Items, *one)
+	}
+	return &response{code: http.StatusOK, value: list}, nil
+}
+
+// deleteOne deletes one Lease of a collection.
+func (s *server) deleteOne(ctx context.Context, key fsm.Key, options *metav1.DeleteOptions) error {
+	ctx, cancel := context.WithTimeout(ctx, s.config.Deadline)
+	defer cancel()
+	_, err := s.mutate(ctx, key, func(current *fsm.Object) (step, error) {
+		if current == nil {
+			return step{}, notFound(key.Name)
+		}
+		return s.remove(options, current)
+	})
+	if errors.Is(err, context.Canceled) || apierrors.IsNotFound(err) {
+		return nil // another deletion has failed and is told of; or this one is not needed any more
+	}
+	return err
+}
+
+// selected lists what the query selects, as objects and as a list without items that says where it goes on.
+func (s *server) selected(ctx context.Context, q *request) ([]*fsm.Object, *coordinationv1.LeaseList, error) {
+	if err := s.store.Barrier(ctx); err != nil {
+		return nil, nil, err
+	}
+	var objects []*fsm.Object
+	for object := range s.store.State().Scan("leases", q.key.Namespace, "") {
+		objects = append(objects, object)
+	}
+	return objects, &coordinationv1.LeaseList{Items: []coordinationv1.Lease{}}, nil
+}

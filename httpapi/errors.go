@@ -99,6 +99,15 @@ func preconditionFailed(name, what, given, recorded, advice string) error {
 		"the %s in the precondition (%s) does not match the %s in record (%s). %s", what, given, what, recorded, advice))
 }
 
+// wrongUID is an update of an object with another uid than the one that is there ("" for none at all).
+func wrongUID(q *request, given, recorded string) error {
+	return conflict(q.key.Name, fmt.Errorf("StorageError: invalid object, Code: 4, Key: /registry/leases/%s, ResourceVersion: 0, "+
+		"AdditionalErrorMsg: Precondition failed: UID in precondition: %s, UID in object meta: %s", q.key, given, recorded))
+}
+
+// errReadable is a delete of something unreadable that is not.
+var errReadable = errors.New("the object can be read; it is deleted without ignoreStoreReadErrorWithClusterBreakingPotential")
+
 // errModified is what a client's own optimistic lock runs into. Clients know the sentence.
 var errModified = errors.New("the object has been modified; please apply your changes to the latest version and try again")
 

@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"sync/atomic"
-	"time"
 )
 
 // limits counts what is being answered. Watches are counted apart: they are many and idle.
@@ -67,6 +66,3 @@ func (q *request) readBody() error {
 	}
 	return nil
 }
-
-// deadline is when a command must have been answered.
-func (s *server) deadline(q *request) time.Time { return q.arrived.Add(s.config.Deadline) }

@@ -29,13 +29,12 @@ func final(answer *response) (step, error) {
 // A refusal says up to which revision the log had come; that is how far to wait before looking again. It was made
 // after the request arrived, so what is seen from there on is as good as seen after a barrier. Never wait for a version that the
 // client named: it may never come.
-func (s *server) mutate(q *request, change func(current *fsm.Object) (step, error)) (*response, error) {
-	ctx, cancel := context.WithDeadline(q.context(), s.deadline(q))
-	defer cancel()
-
+//
+// The context's deadline is the command's.
+func (s *server) mutate(ctx context.Context, key fsm.Key, change func(current *fsm.Object) (step, error)) (*response, error) {
 	current := false // whether the local state is known to hold all that was acknowledged before the request arrived
 	for {
-		object := s.store.State().Get(q.key)
+		object := s.store.State().Get(key)
 		next, err := change(object)
 		if err != nil || next.command == nil {
 			if !current {
@@ -52,7 +51,7 @@ func (s *server) mutate(q *request, change func(current *fsm.Object) (step, erro
 		}
 
 		command := next.command
-		command.Key = q.key
+		command.Key = key
 		if object != nil {
 			command.Expect = fsm.Expect{Revision: object.Revision, UID: object.UID}
 		}

@@ -2,9 +2,9 @@ package httpapi
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/leasehold/leasehold/fsm"
@@ -63,9 +63,11 @@ func (q *request) writes() bool {
 	return false
 }
 
-// warn tells the client something beside the answer, in a Warning header.
-func (q *request) warn(format string, args ...any) {
-	q.warnings = append(q.warnings, fmt.Sprintf(format, args...))
+// warn tells the client something beside the answer, in a Warning header; once, though a verb may find it repeatedly.
+func (q *request) warn(warning string) {
+	if !slices.Contains(q.warnings, warning) {
+		q.warnings = append(q.warnings, warning)
+	}
 }
 
 // response is what a verb answers. Exactly one of object, value, document and stream is set.

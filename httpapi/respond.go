@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 )
@@ -51,7 +50,7 @@ func (s *server) respond(w *writer, q *request, answer *response) {
 		s.refuse(w, q, err)
 		return
 	}
-	if q.writes() && time.Now().After(s.deadline(q)) {
+	if s.late(q) {
 		s.refuse(w, q, errLate)
 		return
 	}

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"fmt"
 	"net/http"
 	"strconv"
 
@@ -8,61 +9,134 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/leasehold/leasehold/fsm"
+	"github.com/leasehold/leasehold/httpapi/lease"
 )
 
-// update replaces a Lease, or creates it when the name is free. The version it was made from must be told.
+// update replaces a Lease, or creates it when the name is free. Over one that exists the version it was made from must
+// be told; over none any version does, but a uid does not.
 func (s *server) update(q *request) (*response, error) {
 	options, err := q.writeOptions("UpdateOptions")
 	if err != nil {
 		return nil, err
 	}
-	next, err := decodeLease(q, options)
+	sent, err := decodeLease(q, options)
 	if err != nil {
 		return nil, err
 	}
-	if next.Name != q.key.Name {
-		return nil, badRequest("the name of the object (%s) does not match the name on the URL (%s)", next.Name, q.key.Name)
+	if err := q.inNamespace(sent); err != nil {
+		return nil, err
 	}
-	if next.Namespace == "" {
-		next.Namespace = q.key.Namespace
+	if err := q.isNamed(sent); err != nil {
+		return nil, err
 	}
-	if next.Namespace != q.key.Namespace {
-		return nil, badRequest("the namespace of the object (%s) does not match the namespace on the URL (%s)", next.Namespace, q.key.Namespace)
-	}
-	return s.mutate(q, func(current *fsm.Object) (step, error) {
-		if current == nil {
-			next := next.DeepCopy()
-			if err := s.prepareCreate(q, options, next); err != nil {
+	turn := 0
+	ctx, cancel := s.commandContext(q)
+	defer cancel()
+	return s.mutate(ctx, q.key, func(current *fsm.Object) (step, error) {
+		next := sent
+		if turn++; turn > 1 { // the first turn has changed what was sent
+			if next, err = decodeLease(q, options); err != nil {
 				return step{}, err
 			}
-			command, err := createCommand(q.key, next)
-			return s.made(command, http.StatusCreated), err
+			next.Namespace = q.key.Namespace
 		}
-		return s.replace(q, options, current, next.DeepCopy())
+		if current == nil {
+			return s.updateMissing(q, options, next)
+		}
+		if next.UID != "" && string(next.UID) != current.UID {
+			return step{}, wrongUID(q, string(next.UID), current.UID)
+		}
+		present, err := leaseOf(current)
+		if err != nil {
+			return step{}, err
+		}
+		return s.replace(q, options, current, present, next)
 	})
 }
 
-// replace makes next the version after current. next is its own to change.
-func (s *server) replace(q *request, options *metav1.PatchOptions, current *fsm.Object, next *coordinationv1.Lease) (step, error) {
+// isNamed sees to it that a body is about the object of the path.
+func (q *request) isNamed(next *coordinationv1.Lease) error {
+	switch next.Name {
+	case q.key.Name:
+		return nil
+	case "":
+		return badRequest("the name of the object (%s based on URL) was undeterminable: name must be provided", q.key.Name)
+	}
+	return badRequest("the name of the object (%s) does not match the name on the URL (%s)", next.Name, q.key.Name)
+}
+
+// updateMissing creates what an update, or an apply, found missing. A uid says that the client has seen an object: not
+// this one.
+func (s *server) updateMissing(q *request, options *metav1.PatchOptions, next *coordinationv1.Lease) (step, error) {
+	if next.UID != "" {
+		return step{}, wrongUID(q, string(next.UID), "")
+	}
+	if err := s.prepareCreate(q, options, next); err != nil {
+		return step{}, err
+	}
+	command, err := createCommand(next)
+	if err != nil {
+		return step{}, err
+	}
+	if len(options.DryRun) > 0 {
+		return final(&response{code: http.StatusCreated, value: next})
+	}
+	return s.made(command, http.StatusCreated), nil
+}
+
+// replace makes next the version after current. present is what current holds; next becomes this function's own.
+func (s *server) replace(q *request, options *metav1.PatchOptions, current *fsm.Object, present, next *coordinationv1.Lease) (step, error) {
+	for _, warning := range lease.DropDuplicateOwners(next) {
+		q.warn(warning)
+	}
+	if err := s.own(q, options, present, next); err != nil {
+		return step{}, err
+	}
 	version, err := strconv.ParseUint(next.ResourceVersion, 10, 64)
 	switch {
-	case next.ResourceVersion == "" || (err == nil && version == 0):
+	case next.ResourceVersion == "" || err == nil && version == 0:
 		return step{}, versionRequired(q.key.Name)
 	case err != nil:
-		return step{}, err
+		return step{}, fmt.Errorf("resourceVersion %q: %w", next.ResourceVersion, err)
 	case version != current.Revision:
 		return step{}, conflict(q.key.Name, errModified)
 	}
-	present, err := leaseOf(current)
+
+	lease.PrepareUpdate(next, present)
+	if found := lease.ValidateUpdate(next, present); len(found) > 0 {
+		return step{}, invalid(q.key.Name, found)
+	}
+	if lease.Released(next, present) {
+		return s.release(options, current, next)
+	}
+	if lease.Equal(next, present) {
+		return final(&response{code: http.StatusOK, object: current})
+	}
+	if len(options.DryRun) > 0 {
+		return final(&response{code: http.StatusOK, value: next})
+	}
+	data, err := encode(next)
 	if err != nil {
 		return step{}, err
 	}
-	next.UID, next.CreationTimestamp = present.UID, present.CreationTimestamp
-	data, err := encodeLease(next)
+	return s.made(&fsm.Command{Op: fsm.OpUpdate, Key: current.Key, UID: current.UID, Object: data}, http.StatusOK), nil
+}
+
+// release removes an object that was marked as deleted, since next has no finalizer left to hold it. It is answered,
+// and shown to watchers, as it would have become, under the version that it had.
+func (s *server) release(options *metav1.PatchOptions, current *fsm.Object, next *coordinationv1.Lease) (step, error) {
+	answer := &response{code: http.StatusOK, value: next}
+	if len(options.DryRun) > 0 {
+		return final(answer)
+	}
+	data, err := encode(next)
 	if err != nil {
 		return step{}, err
 	}
-	return s.made(&fsm.Command{Op: fsm.OpUpdate, UID: current.UID, Object: data}, http.StatusOK), nil
+	return step{
+		command: &fsm.Command{Op: fsm.OpDelete, Key: current.Key, UID: current.UID, Object: data},
+		answer:  func(fsm.Result) (*response, error) { return answer, nil },
+	}, nil
 }
 
 // made is the step that makes a new version and answers it.
@@ -70,4 +144,13 @@ func (s *server) made(command *fsm.Command, code int) step {
 	return step{command: command, answer: func(result fsm.Result) (*response, error) {
 		return &response{code: code, object: s.stored(command, result)}, nil
 	}}
+}
+
+// encode makes what is stored of a Lease: its revision stands beside it, not in it.
+func encode(next *coordinationv1.Lease) ([]byte, error) {
+	version := next.ResourceVersion
+	next.ResourceVersion = ""
+	data, err := next.Marshal()
+	next.ResourceVersion = version
+	return data, err
 }
