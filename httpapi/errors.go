@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/leasehold/leasehold/cluster"
+	"github.com/leasehold/leasehold/httpapi/patch"
 )
 
 // Statuses name what they are about as the resource or as the kind; which of them is not left to taste but to what
@@ -55,6 +57,18 @@ func statusOf(err error) *metav1.Status {
 	case errors.Is(err, errMediaType):
 		return failure(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType, err.Error(), nil)
 
+	case errors.Is(err, patch.ErrUnsupportedType):
+		return failure(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType, sentence(err), &metav1.StatusDetails{})
+	case errors.Is(err, patch.ErrMalformed):
+		return failure(http.StatusBadRequest, metav1.StatusReasonBadRequest, err.Error(), nil)
+	case errors.Is(err, patch.ErrTooManyOperations):
+		return failure(http.StatusRequestEntityTooLarge, metav1.StatusReasonRequestEntityTooLarge, "Request entity too large: "+err.Error(), nil)
+	case errors.Is(err, patch.ErrImpossible):
+		return failure(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid,
+			"the server rejected our request due to an error in our request", &metav1.StatusDetails{})
+	case errors.Is(err, patch.ErrResult):
+		return unusableResult(err)
+
 	// Nothing was done, and trying again may help: client-go does so by itself when it is given a Retry-After.
 	case errors.Is(err, errTooManyRequests), errors.Is(err, errTooManyWatches), errors.Is(err, cluster.ErrOverloaded):
 		return failure(http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests, err.Error(), retryAfter(1))
@@ -70,6 +84,24 @@ func statusOf(err error) *metav1.Status {
 	default:
 		return failure(http.StatusInternalServerError, "", err.Error(), nil)
 	}
+}
+
+// unusableResult is a patch whose result is no Lease: it has causes, but is not about any kind.
+func unusableResult(err error) *metav1.Status {
+	var refused *patch.Error
+	if !errors.As(err, &refused) {
+		return failure(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, err.Error(), &metav1.StatusDetails{})
+	}
+	status := apierrors.NewInvalid(schema.GroupKind{}, "", refused.Causes).Status()
+	return &status
+}
+
+// sentence is an error without the sentinel that it wraps.
+func sentence(err error) string {
+	if wrapped := errors.Unwrap(err); wrapped != nil {
+		return strings.TrimPrefix(err.Error(), wrapped.Error()+": ")
+	}
+	return err.Error()
 }
 
 func failure(code int32, reason metav1.StatusReason, message string, details *metav1.StatusDetails) *metav1.Status {

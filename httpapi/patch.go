@@ -1,3 +1,76 @@
 package httpapi
 
-func (s *server) patch(q *request) (*response, error) { return nil, errMediaType }
+import (
+	"fmt"
+	"strings"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/leasehold/leasehold/fsm"
+	"github.com/leasehold/leasehold/httpapi/patch"
+)
+
+// patch changes a Lease by one of the kinds of patch, or applies a configuration to it.
+func (s *server) patch(q *request) (*response, error) {
+	kind, err := q.patchType()
+	if err != nil {
+		return nil, err
+	}
+	options, err := q.writeOptions("PatchOptions")
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := s.commandContext(q)
+	defer cancel()
+	return s.mutate(ctx, q.key, func(current *fsm.Object) (step, error) {
+		if current == nil {
+			return step{}, notFound(q.key.Name)
+		}
+		return s.patched(q, kind, options, current)
+	})
+}
+
+// patched is the step that makes of current what the patch says. The version is that of the object unless the patch
+// sets another, so a patch without one goes round until it meets the newest.
+func (s *server) patched(q *request, kind types.PatchType, options *metav1.PatchOptions, current *fsm.Object) (step, error) {
+	present, err := leaseOf(current)
+	if err != nil {
+		return step{}, err
+	}
+	next, warnings, err := patch.Apply(kind, present, q.body, options.FieldValidation)
+	if err != nil {
+		return step{}, err
+	}
+	for _, warning := range warnings {
+		q.warn(warning)
+	}
+	if err := q.isPlaced(next); err != nil {
+		return step{}, err
+	}
+	return s.replace(q, options, current, present, next)
+}
+
+// isPlaced sees to it that a patch has left an object where it was.
+func (q *request) isPlaced(next *coordinationv1.Lease) error {
+	if err := q.isNamed(next); err != nil {
+		return err
+	}
+	if next.Namespace != "" && next.Namespace != q.key.Namespace {
+		return badRequest("the namespace of the object (%s) does not match the namespace on the request (%s)", next.Namespace, q.key.Namespace)
+	}
+	next.Namespace = q.key.Namespace
+	return nil
+}
+
+// patchType is the kind of patch that the body is. There is no default.
+func (q *request) patchType() (types.PatchType, error) {
+	contentType, _, _ := strings.Cut(q.http.Header.Get("Content-Type"), ";")
+	switch kind := types.PatchType(contentType); kind {
+	case types.JSONPatchType, types.MergePatchType, types.StrategicMergePatchType:
+		return kind, nil
+	}
+	return "", fmt.Errorf("%w: the body of the request was in an unknown format - accepted media types include: %s, %s, %s, %s", patch.ErrUnsupportedType,
+		types.JSONPatchType, types.MergePatchType, types.StrategicMergePatchType, types.ApplyYAMLPatchType)
+}
