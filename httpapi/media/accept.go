@@ -1,0 +1,188 @@
+package media
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/munnerz/goautoneg"
+)
+
+// Encoding is how an object becomes bytes.
+type Encoding uint8
+
+// The encodings, in the order in which kube-apiserver prefers them. CBOR is behind a gate there and not served here.
+const (
+	JSON Encoding = iota
+	YAML
+	Protobuf
+)
+
+var mediaTypes = [...]string{JSON: "application/json", YAML: "application/yaml", Protobuf: "application/vnd.kubernetes.protobuf"}
+
+// Shape is what an object is turned into before it becomes bytes.
+type Shape uint8
+
+// The shapes a client may ask for with the parameters as, g and v of a media type.
+const (
+	Whole       Shape = iota // the object as it is
+	Table                    // columns and rows for people, as kubectl get shows them
+	Partial                  // PartialObjectMetadata: an object without its spec
+	PartialList              // PartialObjectMetadataList
+)
+
+// Accepted is the form of an answer that client and server agreed on.
+type Accepted struct {
+	Encoding Encoding
+	Shape    Shape
+	Version  string // of meta.k8s.io, when Shape is not Whole: v1 or v1beta1
+	Pretty   bool   // JSON only: with indentation
+}
+
+// ContentType is the Content-Type header of a whole answer.
+func (a Accepted) ContentType() string { return mediaTypes[a.Encoding] }
+
+// StreamType is the Content-Type header of a watch.
+func (a Accepted) StreamType() string {
+	if a.Encoding == JSON {
+		return mediaTypes[JSON]
+	}
+	return mediaTypes[a.Encoding] + ";stream=watch"
+}
+
+// Offer is what an endpoint can answer with.
+type Offer uint8
+
+const (
+	OfferWhole  Offer = iota // objects as they are: a Status, discovery
+	OfferShapes              // every Shape: what is stored
+	OfferStream              // a watch: every Shape, but not as YAML
+)
+
+// Negotiate chooses the form of an answer from the Accept header, as kube-apiserver does: its router first looks whether
+// any type is named that it could produce at all (application/* and upper case are not), then the clauses are tried in the
+// order of their quality, then of their place. The error is a *NotAcceptableError.
+func Negotiate(accept string, offer Offer) (Accepted, error) {
+	switch accept {
+	case "", "application/json", "*/*", "application/json, */*":
+		return Accepted{Encoding: JSON}, nil
+	case "application/vnd.kubernetes.protobuf", "application/vnd.kubernetes.protobuf,application/json":
+		return Accepted{Encoding: Protobuf}, nil
+	}
+	return negotiate(accept, offer)
+}
+
+func negotiate(accept string, offer Offer) (Accepted, error) {
+	if !routable(accept) {
+		return Accepted{}, &NotAcceptableError{Message: routeMessage, ByRoute: true}
+	}
+	for _, clause := range goautoneg.ParseAccept(accept) {
+		for encoding, name := range mediaTypes {
+			if !matches(clause.Type, clause.SubType, name) {
+				continue
+			}
+			if accepted, ok := fits(clause.Params, Encoding(encoding), offer); ok {
+				return accepted, nil
+			}
+		}
+	}
+	return Accepted{}, &NotAcceptableError{Message: "only the following media types are accepted: " + offer.supported()}
+}
+
+// routable is the router's look at the header: types only, no parameters, no ranges but */*.
+func routable(accept string) bool {
+	for clause := range strings.SplitSeq(accept, ",") {
+		name, _, _ := strings.Cut(clause, ";")
+		name = strings.TrimSpace(name)
+		if name == "*/*" {
+			return true
+		}
+		for _, known := range mediaTypes {
+			if name == known {
+				return true
+			}
+		}
+	}
+	return strings.TrimSpace(accept) == ""
+}
+
+func matches(kind, subtype, name string) bool {
+	prefix, rest, _ := strings.Cut(name, "/")
+	return kind == "*" && subtype == "*" || kind == prefix && (subtype == "*" || subtype == rest)
+}
+
+// fits says whether the offer can be had in this encoding with a clause's parameters. Parameters it does not know are
+// ignored.
+func fits(params map[string]string, encoding Encoding, offer Offer) (Accepted, bool) {
+	if offer == OfferStream && encoding == YAML {
+		return Accepted{}, false
+	}
+	if stream := params["stream"]; stream != "" && (encoding == YAML || offer != OfferStream || stream != "watch") {
+		return Accepted{}, false
+	}
+	accepted := Accepted{Encoding: encoding, Pretty: params["pretty"] == "1" && encoding == JSON}
+	kind, group, version := params["as"], params["g"], params["v"]
+	if kind == "" && group == "" && version == "" {
+		return accepted, true
+	}
+	if offer == OfferWhole || group != "meta.k8s.io" || version != "v1" && version != "v1beta1" {
+		return Accepted{}, false
+	}
+	accepted.Version = version
+	switch kind {
+	case "Table":
+		accepted.Shape = Table
+		return accepted, encoding != Protobuf
+	case "PartialObjectMetadata":
+		accepted.Shape = Partial
+	case "PartialObjectMetadataList":
+		accepted.Shape = PartialList
+	default:
+		return Accepted{}, false
+	}
+	return accepted, true
+}
+
+// Pretty says whether JSON is wanted with indentation: by the query's pretty, else for browsers and people's tools.
+func Pretty(query url.Values, userAgent string) bool {
+	if wanted := query.Get("pretty"); wanted != "" {
+		pretty, err := strconv.ParseBool(wanted)
+		return err == nil && pretty
+	}
+	for _, prefix := range []string{"curl", "Wget", "Mozilla/5.0"} {
+		if strings.HasPrefix(userAgent, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// NotAcceptableError says that nothing the client accepts can be had: 406.
+type NotAcceptableError struct {
+	Message string
+	ByRoute bool // the router found out; its Status has empty details, the other has none
+}
+
+func (e *NotAcceptableError) Error() string { return e.Message }
+
+var routeMessage = "406: Not Acceptable\n\nAvailable representations: " + strings.Join(append(mediaTypes[:],
+	Accepted{Encoding: JSON}.ContentType()+";stream=watch", Accepted{Encoding: Protobuf}.StreamType()), ", ")
+
+func (o Offer) supported() string {
+	if o == OfferStream {
+		return strings.Join([]string{mediaTypes[JSON] + ";stream=watch", mediaTypes[Protobuf] + ";stream=watch"}, ", ")
+	}
+	return strings.Join(mediaTypes[:], ", ")
+}
+
+// Check says whether the shape can be had of a list, or else of one object. The error is a *NotAcceptableError.
+func (a Accepted) Check(list bool) error {
+	switch {
+	case a.Shape == Partial && list:
+		return &NotAcceptableError{Message: "you requested PartialObjectMetadata, but the requested object is a list (*coordination.LeaseList)"}
+	case a.Shape == PartialList && !list:
+		return &NotAcceptableError{Message: fmt.Sprintf("you requested PartialObjectMetadataList, but the requested object is not a list (%s)", "*coordination.Lease")}
+	}
+	return nil
+}

@@ -1,0 +1,138 @@
+package media
+
+import (
+	"fmt"
+	"strings"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	jsonserializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
+	protobufserializer "k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+)
+
+// Validation is what happens to fields of a body that are unknown or there twice.
+type Validation uint8
+
+// The values of the query's fieldValidation; Warn is the default.
+const (
+	Warn   Validation = iota // each is told as a warning
+	Ignore                   // nobody is told
+	Strict                   // the body is refused
+)
+
+// BodyError says that a body is not what belongs there: 400.
+type BodyError struct {
+	Message string
+}
+
+func (e *BodyError) Error() string { return e.Message }
+
+// DecodeLease reads a Lease from a request body. A kind or apiVersion that is missing is that of a Lease; the result
+// carries neither. The error is a *BodyError. The result shares no memory with body.
+func DecodeLease(body []byte, encoding Encoding, validation Validation) (lease *coordinationv1.Lease, warnings []string, err error) {
+	if encoding == JSON {
+		if lease := scanLease(body); lease != nil {
+			return lease, nil, nil
+		}
+	}
+	return decodeLease(body, encoding, validation)
+}
+
+// decodeLease is DecodeLease by way of apimachinery alone.
+func decodeLease(body []byte, encoding Encoding, validation Validation) (*coordinationv1.Lease, []string, error) {
+	decoders := &lenient
+	if validation != Ignore {
+		decoders = &strict
+	}
+	expected := leaseKind
+	object, kind, err := decoders[encoding].Decode(body, &expected, &coordinationv1.Lease{})
+	var warnings []string
+	if problems, ok := runtime.AsStrictDecodingError(err); ok && object != nil && validation == Warn {
+		for _, problem := range problems.Errors() {
+			warnings = append(warnings, problem.Error())
+		}
+		err = nil
+	}
+	if err != nil {
+		return nil, nil, undecodable(err, kind, "Lease", body)
+	}
+	lease, ok := object.(*coordinationv1.Lease)
+	if !ok {
+		return nil, nil, undecodable(fmt.Errorf("no kind %q is expected here", kind.Kind), kind, "Lease", body)
+	}
+	lease.TypeMeta = metav1.TypeMeta{}
+	return lease, warnings, nil
+}
+
+// DecodeDeleteOptions reads the options that a delete may carry in its body, of any group and version that ever had them.
+// The error is a *BodyError.
+func DecodeDeleteOptions(body []byte, encoding Encoding) (*metav1.DeleteOptions, error) {
+	expected := metav1.SchemeGroupVersion.WithKind("DeleteOptions")
+	object, kind, err := lenient[encoding].Decode(body, &expected, nil)
+	if err != nil {
+		return nil, undecodable(err, kind, "DeleteOptions", body)
+	}
+	options, ok := object.(*metav1.DeleteOptions)
+	if !ok {
+		return nil, &BodyError{Message: "decoded object cannot be converted to DeleteOptions"}
+	}
+	return options, nil
+}
+
+// undecodable words an error as kube-apiserver does.
+func undecodable(err error, kind *schema.GroupVersionKind, expected string, body []byte) error {
+	if runtime.IsNotRegisteredError(err) && kind != nil && expected == leaseKind.Kind && kind.GroupVersion() != leaseKind.GroupVersion() {
+		return &BodyError{Message: fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)",
+			kind.GroupVersion(), leaseKind.GroupVersion())}
+	}
+	if kind != nil && kind.Kind != "" {
+		return &BodyError{Message: fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", kind.Kind, kind.Version, expected, err)}
+	}
+	return &BodyError{Message: fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v (%s)", expected, err, summary(body))}
+}
+
+// summary shows the beginning of a body, as hexadecimal when it is not text.
+func summary(body []byte) string {
+	const limit = 30
+	text := len(body) > 0 && strings.IndexFunc(string(body), func(r rune) bool { return r < 0x20 && r != '\n' && r != '\r' && r != '\t' || r == 0xfffd }) < 0
+	switch {
+	case len(body) == 0:
+		return "<empty>"
+	case text && len(body) > limit:
+		return fmt.Sprintf("%q ...", body[:limit])
+	case text:
+		return fmt.Sprintf("%q", body)
+	case len(body) > limit:
+		return fmt.Sprintf("hex: %x ...", body[:limit])
+	}
+	return fmt.Sprintf("hex: %x", body)
+}
+
+var leaseKind = coordinationv1.SchemeGroupVersion.WithKind("Lease")
+
+// The generic serializers. They hold no state of their own.
+var (
+	scheme  = newScheme()
+	lenient = newDecoders(false)
+	strict  = newDecoders(true)
+)
+
+func newScheme() *runtime.Scheme {
+	s := runtime.NewScheme()
+	groups := []schema.GroupVersion{coordinationv1.SchemeGroupVersion, {Version: "v1"}, metav1.SchemeGroupVersion}
+	s.AddKnownTypes(coordinationv1.SchemeGroupVersion, &coordinationv1.Lease{}, &coordinationv1.LeaseList{})
+	for _, group := range groups {
+		s.AddKnownTypes(group, &metav1.DeleteOptions{})
+	}
+	return s
+}
+
+func newDecoders(strict bool) [len(mediaTypes)]runtime.Decoder {
+	text := func(yaml bool) runtime.Decoder {
+		return jsonserializer.NewSerializerWithOptions(jsonserializer.DefaultMetaFactory, scheme, scheme,
+			jsonserializer.SerializerOptions{Yaml: yaml, Strict: strict})
+	}
+	return [...]runtime.Decoder{JSON: text(false), YAML: text(true), Protobuf: protobufserializer.NewSerializer(scheme, scheme)}
+}
