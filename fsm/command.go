@@ -11,9 +11,9 @@ const (
 
 	OpOpenSession Op = 64 // opens Session for Node and ends every earlier session of Node
 	OpEndSession  Op = 65 // ends the sessions of Node (its removal)
-	OpCompact     Op = 66 // forgets history up to and including Revision
+	OpCompact     Op = 66 // forgets history up to and including Revision, and may set HistoryBytes
 	OpReady       Op = 67 // a new leader's first command: changes nothing
-	OpForm        Op = 68 // records the Incarnations of a new cluster's members
+	OpForm        Op = 68 // records the Incarnations of a new cluster's members; only the first has an effect
 )
 
 // SessionID identifies one run of one node. It is random, chosen by the node.
@@ -30,8 +30,9 @@ type Command struct {
 	Seq     uint64
 	Mark    uint64
 
-	// Key, UID, Object and Expect belong to object commands. Object is what is stored (the caller's encoding; the
-	// machine never looks inside); a delete carries none, or the last state that its event shall show.
+	// Key, UID, Object and Expect belong to object commands. UID is the new object's, for a create; an update leaves the
+	// object's UID as it is. Object is what is stored (the caller's encoding; the machine never looks inside); a delete
+	// carries none, or the last state that its event shall show. A create expects that the key is free and nothing else.
 	Key    Key
 	UID    string
 	Object []byte
@@ -39,6 +40,7 @@ type Command struct {
 
 	Node         string            // OpOpenSession, OpEndSession
 	Revision     uint64            // OpCompact
+	HistoryBytes uint64            // OpCompact: the bound on History.Bytes from here on; 0 leaves it as it is
 	Incarnations map[string]string // OpForm: node ID to the incarnation of its data directory
 }
 
