@@ -40,12 +40,21 @@ type door struct {
 
 func openDoor(t testing.TB, change ...func(*Config)) *door {
 	t.Helper()
-	d := &door{store: newOneNode(t)}
+	store := newOneNode(t)
+	d := openDoorAt(t, store, change...)
+	d.store = store
+	return d
+}
+
+// openDoorAt opens a door to any store.
+func openDoorAt(t testing.TB, store Store, change ...func(*Config)) *door {
+	t.Helper()
+	d := &door{}
 	config := Config{Authenticator: knownTokens()}
 	for _, c := range change {
 		c(&config)
 	}
-	handler, err := New(config, d.store)
+	handler, err := New(config, store)
 	require.NoError(t, err)
 	d.server = httptest.NewUnstartedServer(nil)
 	d.server.EnableHTTP2 = true

@@ -24,12 +24,16 @@ const (
 )
 
 // NewHTTPServer returns a server for the door's handler over TLS 1.2 or later, HTTP/2 preferred. config brings the
-// certificates and, for clients that prove themselves by one, ClientCAs; it is not changed. The caller listens with
-// ServeTLS(listener, "", "") and shuts down.
+// certificates and, for clients that prove themselves by one, ClientCAs; it is not changed. The caller
+// serves with ServeTLS(listener, "", "") and shuts down.
 func NewHTTPServer(handler http.Handler, config *tls.Config, logger hclog.Logger) *http.Server {
 	config = config.Clone()
 	if config.MinVersion < tls.VersionTLS12 {
 		config.MinVersion = tls.VersionTLS12
+	}
+	// Named here, so that HTTP/2 is there also when the caller makes the TLS listener itself.
+	if len(config.NextProtos) == 0 {
+		config.NextProtos = []string{"h2", "http/1.1"}
 	}
 	if logger == nil {
 		logger = hclog.NewNullLogger()
