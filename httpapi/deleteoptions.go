@@ -10,7 +10,8 @@ func (q *request) deleteOptions() (*metav1.DeleteOptions, error) {
 	options := new(metav1.DeleteOptions)
 	switch {
 	case len(q.body) > 0:
-		if err := decodeDeleteOptions(q, options); err != nil {
+		var err error
+		if options, err = decodeDeleteOptions(q); err != nil {
 			return nil, err
 		}
 	case len(q.query) > 0:

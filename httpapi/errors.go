@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/leasehold/leasehold/cluster"
+	"github.com/leasehold/leasehold/httpapi/media"
 	"github.com/leasehold/leasehold/httpapi/patch"
 )
 
@@ -35,13 +36,17 @@ var (
 	errUnauthorized    = errors.New("Unauthorized")
 	errNoSuchPath      = errors.New("the server could not find the requested resource")
 	errNoSuchMethod    = errors.New("the server does not allow this method on the requested resource")
-	errMediaType       = errors.New("unsupported media type")
 	errLate            = errors.New("the change may or may not have been made: it took longer than a client may wait for it")
 )
 
 // statusOf turns any error into what the client is told.
 func statusOf(err error) *metav1.Status {
-	var known apierrors.APIStatus
+	var (
+		known        apierrors.APIStatus
+		undecodable  *media.BodyError
+		unsupported  *media.UnsupportedTypeError
+		unacceptable *media.NotAcceptableError
+	)
 	switch {
 	case errors.As(err, &known):
 		status := known.Status()
@@ -54,8 +59,12 @@ func statusOf(err error) *metav1.Status {
 		return failure(http.StatusUnauthorized, metav1.StatusReasonUnauthorized, "Unauthorized", nil)
 	case errors.Is(err, errBodyTooLarge):
 		return failure(http.StatusRequestEntityTooLarge, metav1.StatusReasonRequestEntityTooLarge, "Request entity too large: "+err.Error(), nil)
-	case errors.Is(err, errMediaType):
-		return failure(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType, err.Error(), nil)
+	case errors.As(err, &undecodable):
+		return failure(http.StatusBadRequest, metav1.StatusReasonBadRequest, undecodable.Message, nil)
+	case errors.As(err, &unsupported):
+		return failure(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType, unsupported.Error(), nil)
+	case errors.As(err, &unacceptable):
+		return failure(http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable, unacceptable.Message, &metav1.StatusDetails{})
 
 	case errors.Is(err, patch.ErrUnsupportedType):
 		return failure(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType, sentence(err), &metav1.StatusDetails{})

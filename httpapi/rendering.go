@@ -52,20 +52,3 @@ func leaseOf(object *fsm.Object) (*coordinationv1.Lease, error) {
 	lease.ResourceVersion = strconv.FormatUint(object.Revision, 10)
 	return lease, nil
 }
-
-// decodeLease decodes a create's or an update's body, warning of what fieldValidation wants to be warned of.
-func decodeLease(q *request, o *metav1.PatchOptions) (*coordinationv1.Lease, error) {
-	lease := new(coordinationv1.Lease)
-	if err := json.Unmarshal(q.body, lease); err != nil {
-		return nil, badRequest("%v", err)
-	}
-	return lease, nil
-}
-
-// decodeDeleteOptions decodes a delete's body.
-func decodeDeleteOptions(q *request, options *metav1.DeleteOptions) error {
-	if err := json.Unmarshal(q.body, options); err != nil {
-		return badRequest("%v", err)
-	}
-	return nil
-}
