@@ -1,5 +1,7 @@
 package lease_test
 
+//lint:file-ignore SA1019 orphanDependents is deprecated, but clients may still send it.
+
 import (
 	"testing"
 	"time"

@@ -16,7 +16,7 @@ func TestEqual(t *testing.T) {
 	entry := func(seconds int64, manager string) func(*lse) {
 		return func(l *lse) {
 			at := metav1.Unix(seconds, 0)
-			l.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: manager, Time: &at, FieldsV1: &metav1.FieldsV1{Raw: []byte(`{}`)}}}
+			l.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: manager, Time: &at, FieldsV1: metav1.NewFieldsV1(`{}`)}}
 		}
 	}
 	renewed := func(at time.Time) func(*lse) {
