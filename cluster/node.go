@@ -2,73 +2,78 @@ package cluster
 
 import (
 	"context"
-	"time"
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/raft"
 
 	"github.com/leasehold/leasehold/fsm"
 )
 
-// Node is one member of the cluster.
-type Node struct{}
+var (
+	errNoLeader  = errors.New("no leader is known")
+	errNotLeader = errors.New("this node is not a leader that is ready")
+)
 
-// Propose gets an object command into the log exactly once and returns what the log made of it, definite in either
-// way. It fills in Session, Seq and Mark. It works on every node, retries in silence through changes of leader until
-// ctx ends, and returns once this node's own machine has applied the result too (or ctx has ended meanwhile: the
-// result then still is definite).
-//
-// Errors: ErrUnknownOutcome, ErrUnavailable, ErrOverloaded, ErrTooLarge, ErrClosed.
-func (n *Node) Propose(ctx context.Context, command fsm.Command) (fsm.Result, error) {
-	return fsm.Result{}, ErrUnavailable
+// Node is one member of the cluster.
+type Node struct {
+	config    Config
+	logger    hclog.Logger
+	machine   *fsm.Machine
+	transport *transport
+	stores    *stores
+	watchdog  *watchdog
+
+	leaders   *leaders
+	proposer  *proposer
+	committer *committer
+	teller    *teller
+	links     *links
+	server    *server
+	barriers  gather // read barriers of this node's callers
+	rounds    gather // read rounds of the leader, for itself and for its followers
+	readiness *readiness
+	snapshots *snapshots
+	forming   forming
+
+	raft  atomic.Pointer[raft.Raft] // nil until this node may take part
+	term  atomic.Pointer[term]      // nil while this node is not a leader that is ready
+	empty atomic.Bool               // the data directory belongs to no cluster yet
+
+	// ctx ends when the node stops; tasks are all goroutines that end with it.
+	ctx     context.Context
+	stop    context.CancelFunc
+	tasks   sync.WaitGroup
+	closing sync.Once
+	closed  chan struct{}
+	failure error // of closing, set before closed
 }
 
-// Barrier returns once State holds every change acknowledged anywhere before Barrier was called.
-// Errors: ErrUnavailable, ErrClosed.
-func (n *Node) Barrier(ctx context.Context) error { return ErrUnavailable }
+// core returns the Raft instance. It is nil until this node may take part in its cluster.
+func (n *Node) core() *raft.Raft { return n.raft.Load() }
 
 // WaitRevision returns once this node's state has reached revision, or with the context's error.
-func (n *Node) WaitRevision(ctx context.Context, revision uint64) error { return ErrUnavailable }
+func (n *Node) WaitRevision(ctx context.Context, revision uint64) error {
+	return n.machine.WaitRevision(ctx, revision)
+}
 
 // State returns this node's newest state, which may lag behind the cluster's.
-func (n *Node) State() *fsm.State { return nil }
+func (n *Node) State() *fsm.State { return n.machine.State() }
 
 // History returns this node's window of changes.
-func (n *Node) History() *fsm.History { return nil }
+func (n *Node) History() *fsm.History { return n.machine.History() }
 
-// Ready returns nil while a read barrier has succeeded within the last 5 s, and else the reason why not.
-func (n *Node) Ready() error { return ErrUnavailable }
-
-// Serving returns a channel that is closed when this node stops being ready: watches end with it. A node that is not
-// ready returns a closed channel.
-func (n *Node) Serving() <-chan struct{} { return nil }
-
-// Status describes this node, for operators.
-func (n *Node) Status() Status { return Status{} }
-
-// Close hands leadership over, stops all goroutines of the node and closes its stores, in that order.
-func (n *Node) Close(ctx context.Context) error { return nil }
-
-// Status is what one node knows of itself.
-type Status struct {
-	ID            string        `json:"id"`
-	Role          string        `json:"role"`   // leader, follower, candidate or stopped
-	Leader        string        `json:"leader"` // ID of the leader, "" when none is known
-	Term          uint64        `json:"term"`
-	Revision      uint64        `json:"revision"`
-	CommitIndex   uint64        `json:"commitIndex"`
-	AppliedIndex  uint64        `json:"appliedIndex"`
-	LastIndex     uint64        `json:"lastIndex"`
-	SnapshotIndex uint64        `json:"snapshotIndex"`
-	Objects       int           `json:"objects"`
-	HashIndex     uint64        `json:"hashIndex"` // applied index for which Hash was computed
-	Hash          string        `json:"hash"`
-	LastContact   time.Duration `json:"lastContact"` // since the leader was heard of; 0 on the leader
-	Ready         bool          `json:"ready"`
-	NotReady      string        `json:"notReady,omitempty"` // why Ready is false
-	Members       []Member      `json:"members"`
+// route brings encoded commands to the leader of a view. done is called once, maybe before route returns.
+func (n *Node) route(to view, commands []byte, count int, done func([]fsm.Result, error)) {
+	if to.leader != n.config.ID {
+		n.links.propose(to.leader, commands, count, done)
+		return
+	}
+	n.committer.submit(group{payload: commands, count: count, done: func(_ uint64, results []fsm.Result, err error) {
+		done(results, err)
+	}})
 }
 
-// Member is one entry of the cluster's configuration.
-type Member struct {
-	ID      string `json:"id"`
-	Address string `json:"address"` // host:port of its peer port
-	Voter   bool   `json:"voter"`
-}
+func isNotApplied(err error) bool { return errors.Is(err, errNotApplied) }
