@@ -12,6 +12,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/leasehold/leasehold/cmd/leasehold/bench"
 )
 
 func main() {
@@ -31,6 +33,6 @@ func rootCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(devCommand(), proxyCommand(), versionCommand())
+	root.AddCommand(bench.Command(), devCommand(), proxyCommand(), versionCommand())
 	return root
 }
