@@ -108,9 +108,12 @@ func (s *server) prepareCreate(q *request, options *metav1.PatchOptions, next *c
 		q.warn(warning)
 	}
 	lease.WipeSystemFields(next)
-	if err := s.own(q, options, nil, next); err != nil {
-		return err
-	}
+	s.fields.Update(nil, next, q.manager(options), now)
+	return complete(next, now)
+}
+
+// complete gives a first version what only the server gives, and validates it.
+func complete(next *coordinationv1.Lease, now time.Time) error {
 	lease.PrepareCreate(next, now, types.UID(uuid.NewString()))
 	if found := lease.ValidateCreate(next); len(found) > 0 {
 		return invalid(next.Name, found)

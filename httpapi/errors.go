@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/leasehold/leasehold/cluster"
+	"github.com/leasehold/leasehold/httpapi/fieldmanager"
 	"github.com/leasehold/leasehold/httpapi/media"
 	"github.com/leasehold/leasehold/httpapi/patch"
 )
@@ -46,6 +47,7 @@ func statusOf(err error) *metav1.Status {
 		undecodable  *media.BodyError
 		unsupported  *media.UnsupportedTypeError
 		unacceptable *media.NotAcceptableError
+		owned        *fieldmanager.Conflict
 	)
 	switch {
 	case errors.As(err, &known):
@@ -77,6 +79,11 @@ func statusOf(err error) *metav1.Status {
 			"the server rejected our request due to an error in our request", &metav1.StatusDetails{})
 	case errors.Is(err, patch.ErrResult):
 		return unusableResult(err)
+
+	case errors.As(err, &owned):
+		return applyStatus(owned)
+	case errors.Is(err, fieldmanager.ErrMalformed):
+		return failure(http.StatusBadRequest, metav1.StatusReasonBadRequest, err.Error(), nil)
 
 	// Nothing was done, and trying again may help: client-go does so by itself when it is given a Retry-After.
 	case errors.Is(err, errTooManyRequests), errors.Is(err, errTooManyWatches), errors.Is(err, cluster.ErrOverloaded):

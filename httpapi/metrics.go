@@ -100,6 +100,9 @@ func (m *metrics) of(q *request, code int) *series {
 	key := labels{code: code, verb: "other"}
 	if q.known {
 		key.verb = q.verb
+		if q.verb == "patch" && q.isApply() {
+			key.verb = "apply"
+		}
 	}
 	if q.known && q.key.Resource != "" {
 		key.group, key.version, key.resource = q.group, q.version, q.key.Resource

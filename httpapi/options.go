@@ -2,14 +2,14 @@ package httpapi
 
 import (
 	"mime"
-	"strings"
 	"time"
-	"unicode"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/leasehold/leasehold/httpapi/fieldmanager"
 )
 
 // parseQuery parses the query once for all. timeout is understood everywhere; the server's own limits hold anyway, so
@@ -65,22 +65,7 @@ func (q *request) mediaType() string {
 	return mediaType
 }
 
-// maxManager is the longest name of a field manager, in bytes.
-const maxManager = 128
-
-// manager is who owns the fields that this request sets: the one it names, or else its User-Agent up to the first
-// slash, as far as it may be shown.
+// manager is who owns the fields that this request sets.
 func (q *request) manager(options *metav1.PatchOptions) string {
-	if options.FieldManager != "" {
-		return options.FieldManager
-	}
-	agent, _, _ := strings.Cut(q.http.UserAgent(), "/")
-	end := len(agent)
-	for i, letter := range agent {
-		if i >= maxManager || !unicode.IsPrint(letter) {
-			end = i
-			break
-		}
-	}
-	return agent[:end]
+	return fieldmanager.Name(options.FieldManager, q.http.UserAgent())
 }

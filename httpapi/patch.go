@@ -3,12 +3,14 @@ package httpapi
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/leasehold/leasehold/fsm"
+	"github.com/leasehold/leasehold/httpapi/lease"
 	"github.com/leasehold/leasehold/httpapi/patch"
 )
 
@@ -21,6 +23,9 @@ func (s *server) patch(q *request) (*response, error) {
 	options, err := q.writeOptions("PatchOptions")
 	if err != nil {
 		return nil, err
+	}
+	if kind == types.ApplyYAMLPatchType {
+		return s.apply(q, options)
 	}
 	ctx, cancel := s.commandContext(q)
 	defer cancel()
@@ -49,6 +54,10 @@ func (s *server) patched(q *request, kind types.PatchType, options *metav1.Patch
 	if err := q.isPlaced(next); err != nil {
 		return step{}, err
 	}
+	for _, warning := range lease.DropDuplicateOwners(next) {
+		q.warn(warning)
+	}
+	s.fields.Update(present, next, q.manager(options), time.Now())
 	return s.replace(q, options, current, present, next)
 }
 
@@ -68,7 +77,7 @@ func (q *request) isPlaced(next *coordinationv1.Lease) error {
 func (q *request) patchType() (types.PatchType, error) {
 	contentType, _, _ := strings.Cut(q.http.Header.Get("Content-Type"), ";")
 	switch kind := types.PatchType(contentType); kind {
-	case types.JSONPatchType, types.MergePatchType, types.StrategicMergePatchType:
+	case types.JSONPatchType, types.MergePatchType, types.StrategicMergePatchType, types.ApplyYAMLPatchType:
 		return kind, nil
 	}
 	return "", fmt.Errorf("%w: the body of the request was in an unknown format - accepted media types include: %s, %s, %s, %s", patch.ErrUnsupportedType,

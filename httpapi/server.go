@@ -8,6 +8,8 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/leasehold/leasehold/httpapi/fieldmanager"
 )
 
 // Config is what the door needs beside a store.
@@ -86,6 +88,7 @@ type server struct {
 	routes  *routes
 	limits  *limits
 	metrics *metrics
+	fields  *fieldmanager.Manager
 }
 
 // New returns the door to store. The config must be valid.
@@ -102,6 +105,9 @@ func New(config Config, store Store) (http.Handler, error) {
 	}
 	s.routes = s.newRoutes()
 	var err error
+	if s.fields, err = fieldmanager.New(); err != nil {
+		return nil, err
+	}
 	if s.metrics, err = newMetrics(config.Metrics, s.limits); err != nil {
 		return nil, err
 	}

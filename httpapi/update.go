@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -50,6 +51,10 @@ func (s *server) update(q *request) (*response, error) {
 		if err != nil {
 			return step{}, err
 		}
+		for _, warning := range lease.DropDuplicateOwners(next) {
+			q.warn(warning)
+		}
+		s.fields.Update(present, next, q.manager(options), time.Now())
 		return s.replace(q, options, current, present, next)
 	})
 }
@@ -65,8 +70,7 @@ func (q *request) isNamed(next *coordinationv1.Lease) error {
 	return badRequest("the name of the object (%s) does not match the name on the URL (%s)", next.Name, q.key.Name)
 }
 
-// updateMissing creates what an update, or an apply, found missing. A uid says that the client has seen an object: not
-// this one.
+// updateMissing creates what an update found missing. A uid says that the client has seen an object: not this one.
 func (s *server) updateMissing(q *request, options *metav1.PatchOptions, next *coordinationv1.Lease) (step, error) {
 	if next.UID != "" {
 		return step{}, wrongUID(q, string(next.UID), "")
@@ -74,6 +78,11 @@ func (s *server) updateMissing(q *request, options *metav1.PatchOptions, next *c
 	if err := s.prepareCreate(q, options, next); err != nil {
 		return step{}, err
 	}
+	return s.propose(options, next)
+}
+
+// propose is the step that creates next, which is complete.
+func (s *server) propose(options *metav1.PatchOptions, next *coordinationv1.Lease) (step, error) {
 	command, err := createCommand(next)
 	if err != nil {
 		return step{}, err
@@ -84,14 +93,9 @@ func (s *server) updateMissing(q *request, options *metav1.PatchOptions, next *c
 	return s.made(command, http.StatusCreated), nil
 }
 
-// replace makes next the version after current. present is what current holds; next becomes this function's own.
+// replace makes next, of which the fields' owners are noted, the version after current. present is what current holds;
+// next becomes this function's own.
 func (s *server) replace(q *request, options *metav1.PatchOptions, current *fsm.Object, present, next *coordinationv1.Lease) (step, error) {
-	for _, warning := range lease.DropDuplicateOwners(next) {
-		q.warn(warning)
-	}
-	if err := s.own(q, options, present, next); err != nil {
-		return step{}, err
-	}
 	version, err := strconv.ParseUint(next.ResourceVersion, 10, 64)
 	switch {
 	case next.ResourceVersion == "" || err == nil && version == 0:
