@@ -39,6 +39,9 @@ func (s *server) newRoutes() *routes {
 	t.add("/livez", public(s.livez))
 	t.add("/readyz", public(s.readyz))
 	t.add("/healthz", public(s.healthz))
+	for path, handler := range s.config.Extra {
+		t.add(path, only(http.MethodGet, extra(handler)))
+	}
 	t.add("/metrics", only(http.MethodGet, s.serveMetrics))
 
 	// Other resources' paths have names too: a refusal tells them before it is known that there is no such thing.
@@ -164,6 +167,13 @@ func only(method string, answer verb) endpoint {
 		if q.http.Method != method {
 			q.known, q.answer = false, noSuchMethod
 		}
+	}
+}
+
+// extra lets a handler answer that is not of this room.
+func extra(handler http.Handler) verb {
+	return func(q *request) (*response, error) {
+		return &response{code: http.StatusOK, stream: func(w http.ResponseWriter) { handler.ServeHTTP(w, q.http) }}, nil
 	}
 }
 

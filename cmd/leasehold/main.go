@@ -33,6 +33,6 @@ func rootCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(bench.Command(), devCommand(), proxyCommand(), versionCommand())
+	root.AddCommand(bench.Command(), devCommand(), proxyCommand(), serveCommand(), versionCommand())
 	return root
 }
