@@ -70,12 +70,13 @@ func (s *server) deleteOne(ctx context.Context, key fsm.Key, options *metav1.Del
 
 // selected lists what the query selects, as objects and as a list without items that says where it goes on.
 func (s *server) selected(ctx context.Context, q *request) ([]*fsm.Object, *coordinationv1.LeaseList, error) {
-	if err := s.store.Barrier(ctx); err != nil {
+	selection, err := q.listOptions()
+	if err != nil {
 		return nil, nil, err
 	}
-	var objects []*fsm.Object
-	for object := range s.store.State().Scan("leases", q.key.Namespace, "") {
-		objects = append(objects, object)
+	objects, meta, err := s.page(ctx, selection)
+	if err != nil {
+		return nil, nil, err
 	}
-	return objects, &coordinationv1.LeaseList{Items: []coordinationv1.Lease{}}, nil
+	return objects, &coordinationv1.LeaseList{ListMeta: meta, Items: []coordinationv1.Lease{}}, nil
 }

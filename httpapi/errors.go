@@ -66,7 +66,11 @@ func statusOf(err error) *metav1.Status {
 	case errors.As(err, &unsupported):
 		return failure(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType, unsupported.Error(), nil)
 	case errors.As(err, &unacceptable):
-		return failure(http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable, unacceptable.Message, &metav1.StatusDetails{})
+		status := failure(http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable, unacceptable.Message, nil)
+		if unacceptable.ByRoute {
+			status.Details = &metav1.StatusDetails{}
+		}
+		return status
 
 	case errors.Is(err, patch.ErrUnsupportedType):
 		return failure(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType, sentence(err), &metav1.StatusDetails{})

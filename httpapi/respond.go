@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
+
+	"github.com/leasehold/leasehold/httpapi/media"
 )
 
 // writer notes what went out, for the log, the metrics and the pipeline's recover.
@@ -44,7 +46,7 @@ func (s *server) respond(w *writer, q *request, answer *response) {
 	}
 	contentType, body, err := answer.documentType, answer.document, error(nil)
 	if body == nil {
-		contentType, body, err = render(q.form, answer)
+		contentType, body, err = s.render(q.form, answer)
 	}
 	if err != nil {
 		s.refuse(w, q, err)
@@ -67,7 +69,7 @@ func (s *server) refuse(w *writer, q *request, err error) {
 	if status.Reason == "Forbidden" {
 		answer.header.Set("X-Content-Type-Options", "nosniff")
 	}
-	contentType, body, err := render(q.form.plain(), answer)
+	contentType, body, err := s.render(q.form.plain(), answer)
 	if err != nil {
 		s.logger.Error("rendering a Status failed", "error", err)
 	}
@@ -84,9 +86,18 @@ func (s *server) write(w *writer, q *request, answer *response, contentType stri
 		header.Add("Warning", `299 - "`+quoted.Replace(warning)+`"`)
 	}
 	header["Content-Type"] = []string{contentType}
+	if len(body) >= media.MinGzip && q.compressible() {
+		body = media.Gzip(body)
+		header["Content-Encoding"], header["Vary"] = []string{"gzip"}, []string{"Accept-Encoding"}
+	}
 	header["Content-Length"] = []string{strconv.Itoa(len(body))}
 	w.WriteHeader(answer.code)
 	w.Write(body)
+}
+
+// compressible tells whether the client takes the answer compressed. Only of reads it is: they may be large.
+func (q *request) compressible() bool {
+	return (q.verb == "get" || q.verb == "list") && media.TakesGzip(q.http.Header.Get("Accept-Encoding"))
 }
 
 var quoted = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", " ", "\r", " ")

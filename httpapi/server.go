@@ -92,6 +92,8 @@ type server struct {
 	limits  *limits
 	metrics *metrics
 	fields  *fieldmanager.Manager
+
+	renderings renderings
 }
 
 // New returns the door to store. The config must be valid.
@@ -105,6 +107,8 @@ func New(config Config, store Store) (http.Handler, error) {
 		store:  store,
 		logger: config.Logger,
 		limits: newLimits(config.MaxInFlight, config.MaxWatches),
+
+		renderings: renderings{limit: maxRenderings},
 	}
 	s.routes = s.newRoutes()
 	var err error

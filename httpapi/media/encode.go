@@ -216,3 +216,12 @@ func appendSpec(dst []byte, spec *coordinationv1.LeaseSpec) []byte {
 	present("preferredHolder", spec.PreferredHolder)
 	return append(o.buffer, '}')
 }
+
+// Render is Decode and EncodeLease in one.
+func (s Stored) Render() (Lease, error) {
+	lease, err := s.Decode()
+	if err != nil {
+		return Lease{}, err
+	}
+	return EncodeLease(lease)
+}

@@ -1,8 +1,8 @@
 package media
 
 import (
+	"bytes"
 	"compress/gzip"
-	"io"
 	"strings"
 	"sync"
 )
@@ -29,13 +29,15 @@ var compressors = sync.Pool{New: func() any {
 	return w
 }}
 
-// Gzip writes body to w, compressed.
-func Gzip(w io.Writer, body []byte) error {
+// Gzip returns body compressed.
+func Gzip(body []byte) []byte {
+	var out bytes.Buffer
+	out.Grow(len(body) / 8)
 	compressor := compressors.Get().(*gzip.Writer)
 	defer compressors.Put(compressor)
-	compressor.Reset(w)
-	if _, err := compressor.Write(body); err != nil {
-		return err
-	}
-	return compressor.Close()
+	compressor.Reset(&out)
+	// A buffer takes all that is written.
+	compressor.Write(body)
+	compressor.Close()
+	return out.Bytes()
 }

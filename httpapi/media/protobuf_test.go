@@ -102,6 +102,25 @@ func TestProtobufListsAreWhatTheGenericSerializerWrites(t *testing.T) {
 	})
 }
 
+func TestLabelsAreFoundWhereTheyLie(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		from, shown := stored(t)
+		found := from.Labels()
+		for name, value := range shown.Labels {
+			got, ok := found.Lookup(name)
+			assert.True(t, ok, name)
+			assert.Equal(t, value, got)
+			assert.True(t, found.Has(name))
+			assert.Equal(t, value, found.Get(name))
+		}
+		other := rapid.String().Draw(t, "other")
+		_, has := shown.Labels[other]
+		assert.Equal(t, has, found.Has(other))
+	})
+	assert.False(t, Stored{Data: []byte("garbage")}.Labels().Has("a"))
+	assert.False(t, Stored{}.Labels().Has("a"))
+}
+
 func listMeta(t *rapid.T) metav1.ListMeta {
 	meta := metav1.ListMeta{ResourceVersion: "12"}
 	if rapid.Bool().Draw(t, "more") {
@@ -247,9 +266,7 @@ func TestGzip(t *testing.T) {
 		assert.Equal(t, want, TakesGzip(header), header)
 	}
 	for _, text := range []string{"", "some text", strings.Repeat("more text ", 50000)} {
-		var packed bytes.Buffer
-		require.NoError(t, Gzip(&packed, []byte(text)))
-		reader, err := gzip.NewReader(&packed)
+		reader, err := gzip.NewReader(bytes.NewReader(Gzip([]byte(text))))
 		require.NoError(t, err)
 		unpacked, err := io.ReadAll(reader)
 		require.NoError(t, err)
@@ -300,8 +317,9 @@ func BenchmarkList2000(b *testing.B) {
 		require.NoError(b, err)
 		b.SetBytes(int64(len(list)))
 		for b.Loop() {
-			var out bytes.Buffer
-			require.NoError(b, Gzip(&out, list))
+			if len(Gzip(list)) == 0 {
+				b.Fatal("nothing came out")
+			}
 		}
 	})
 }

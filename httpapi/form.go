@@ -1,0 +1,64 @@
+package httpapi
+
+import (
+	"strings"
+
+	"github.com/leasehold/leasehold/httpapi/media"
+)
+
+// form is the encoding and the shape in which a client wants its answer.
+type form struct {
+	media.Accepted
+	accept  string        // the header it was found from
+	pretty  bool          // the client asked for indentation beside the Accept header
+	include media.Include // what the rows of a Table hold
+}
+
+// negotiate finds the form a request's Accept header asks for. With an error comes the form in which to tell it.
+// Only what is stored can be had in other shapes, and only there an unacceptable form is refused: discovery negotiates for
+// itself, and other paths have one form each.
+func negotiate(q *request) (form, error) {
+	f := form{accept: strings.Join(q.http.Header["Accept"], ",")}
+	query := q.http.URL.RawQuery
+	if strings.Contains(query, "pretty") {
+		f.pretty = media.Pretty(q.http.URL.Query(), q.http.UserAgent())
+	} else {
+		f.pretty = media.Pretty(nil, q.http.UserAgent())
+	}
+	if !q.known || q.key.Resource == "" {
+		f.Accepted = f.plain().Accepted
+		return f, nil
+	}
+	offer := media.OfferShapes
+	if q.verb == "watch" {
+		offer = media.OfferStream
+	}
+	accepted, err := media.Negotiate(f.accept, offer)
+	if err != nil {
+		return f, err
+	}
+	f.Accepted = f.indented(accepted)
+	if f.Shape == media.Table && strings.Contains(query, "includeObject") {
+		if f.include, err = media.ParseInclude(q.http.URL.Query().Get("includeObject")); err != nil {
+			return f, err
+		}
+	}
+	return f, nil
+}
+
+// plain is the form of what has one shape only: a Status is never made a Table. If none is acceptable it is told as
+// indented JSON.
+func (f form) plain() form {
+	accepted, err := media.Negotiate(f.accept, media.OfferWhole)
+	if err != nil {
+		accepted = media.Accepted{Pretty: true}
+	}
+	return form{Accepted: f.indented(accepted), accept: f.accept, pretty: f.pretty}
+}
+
+func (f form) indented(accepted media.Accepted) media.Accepted {
+	if f.pretty && accepted.Encoding == media.JSON {
+		accepted.Pretty = true
+	}
+	return accepted
+}

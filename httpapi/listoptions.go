@@ -1,0 +1,109 @@
+package httpapi
+
+import (
+	"net/url"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	internalscheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
+	internalvalidation "k8s.io/apimachinery/pkg/apis/meta/internalversion/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	labelselector "k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/leasehold/leasehold/fsm"
+)
+
+// listOptions are the query of a list, a watch or a deletion of a collection, understood and found valid.
+type listOptions struct {
+	internalversion.ListOptions
+	selector selector
+}
+
+// listOptions reads them as kube-apiserver does: what cannot be read is 400, what does not go together is 422.
+func (q *request) listOptions() (*listOptions, error) {
+	options := &listOptions{selector: selector{namespace: q.key.Namespace}}
+	if len(q.query) > 0 {
+		if err := internalscheme.ParameterCodec.DecodeParameters(q.query, metav1.SchemeGroupVersion, &options.ListOptions); err != nil {
+			return nil, badRequest("%v", err)
+		}
+	}
+	options.Watch = q.verb == "watch"
+	internalversion.SetListOptionsDefaults(&options.ListOptions, true)
+	if found := internalvalidation.ValidateListOptions(&options.ListOptions, true); len(found) > 0 {
+		return nil, invalidOptions("ListOptions", found)
+	}
+	if err := options.selector.take(options.FieldSelector, options.LabelSelector); err != nil {
+		return nil, badRequest("%v", err)
+	}
+	return options, nil
+}
+
+// version returns the query's resourceVersion as a number, 0 for none.
+func (o *listOptions) version() (uint64, error) { return parseVersion(o.ResourceVersion) }
+
+// selector says which Leases a list or a watch is about.
+type selector struct {
+	namespace string                 // of the path; "" for all
+	name      string                 // that the field selector fixes; "" for any
+	fields    fields.Selector        // nil when there is none
+	labels    labelselector.Selector // nil when there is none
+}
+
+func (s *selector) take(byField fields.Selector, byLabel labelselector.Selector) error {
+	if byLabel != nil && !byLabel.Empty() {
+		s.labels = byLabel
+	}
+	if byField == nil || byField.Empty() {
+		return nil
+	}
+	byField, err := byField.Transform(runtime.DefaultMetaV1FieldSelectorConversion)
+	if err != nil {
+		return err
+	}
+	s.fields = byField
+	s.name, _ = byField.RequiresExactMatch("metadata.name")
+	return nil
+}
+
+// everything says whether the selector leaves nothing of the path's namespace out.
+func (s *selector) everything() bool { return s.fields == nil && s.labels == nil }
+
+// covers says whether a key can be selected at all.
+func (s *selector) covers(key fsm.Key) bool {
+	return key.Resource == leaseResource.Resource && (s.namespace == "" || s.namespace == key.Namespace) &&
+		(s.name == "" || s.name == key.Name) && (s.fields == nil || s.fields.Matches(keyFields(key)))
+}
+
+// selects says whether a version whose key is covered is selected.
+func (s *selector) selects(object *fsm.Object) bool {
+	return s.labels == nil || s.labels.Matches(stored(object).Labels())
+}
+
+// keyFields are the fields of a Lease that can be selected by.
+type keyFields fsm.Key
+
+func (k keyFields) Has(name string) bool {
+	return name == "metadata.name" || name == "metadata.namespace"
+}
+
+func (k keyFields) Get(name string) string {
+	switch name {
+	case "metadata.name":
+		return k.Name
+	case "metadata.namespace":
+		return k.Namespace
+	}
+	return ""
+}
+
+// version is a revision as clients see it.
+func version(revision uint64) string { return strconv.FormatUint(revision, 10) }
+
+// getVersion returns the resourceVersion of a get. Its other options are read and have no meaning.
+func getVersion(query url.Values) (given string, revision uint64, err error) {
+	given = query.Get("resourceVersion")
+	revision, err = parseVersion(given)
+	return given, revision, err
+}

@@ -1,0 +1,3 @@
+package httpapi
+
+func (s *server) watch(q *request) (*response, error) { return nil, errNoSuchMethod }
