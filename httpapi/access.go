@@ -1,23 +1,45 @@
 package httpapi
 
-import "slices"
+import (
+	"errors"
+	"net/http"
 
-// administrators may do everything; there are no other rules yet.
-const administrators = "system:masters"
+	"github.com/leasehold/leasehold/httpapi/auth"
+)
 
-// authenticate finds out who asks. What is public may be asked by anyone, but not with credentials that are wrong.
+// Authenticator tells who sent a request.
+type Authenticator interface {
+	// Authenticate returns the user, nil when the request carries no credentials, and an error when they are wrong or
+	// ask for too much.
+	Authenticate(r *http.Request) (*auth.User, error)
+}
+
+// authenticate finds out who asks. Credentials that are wrong are refused even where none are needed.
 func (s *server) authenticate(q *request) error {
-	q.user = s.config.Authenticator.Authenticate(q.http)
-	if q.user == nil && !q.public {
+	user, err := s.config.Authenticator.Authenticate(q.http)
+	var denied *auth.Denied
+	switch {
+	case errors.As(err, &denied):
+		return forbidden(q, denied)
+	case err != nil:
 		return errUnauthorized
 	}
+	q.user = user
 	return nil
 }
 
-// authorize decides whether the user may do this: discovery is open to every known user, all else to administrators.
+// authorize decides whether the user may do this.
 func (s *server) authorize(q *request) error {
-	if !q.public && !q.discovery && !slices.Contains(q.user.Groups, administrators) {
-		return forbidden(q)
+	err := auth.Authorise(q.user, auth.Action{
+		Verb: q.verb, Path: q.http.URL.Path,
+		Group: q.group, Resource: q.key.Resource, Subresource: q.subresource, Namespace: q.key.Namespace,
+	})
+	var denied *auth.Denied
+	switch {
+	case errors.As(err, &denied):
+		return forbidden(q, denied)
+	case err != nil:
+		return errUnauthorized
 	}
 	q.authorized = true
 	return nil

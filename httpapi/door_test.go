@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/leasehold/leasehold/httpapi/auth"
 )
 
 // The users that the tests know.
@@ -17,18 +19,12 @@ const (
 	userToken  = "user-token"
 )
 
-// tokens authenticates by bearer token alone.
-type tokens map[string]*User
-
-func (k tokens) Authenticate(r *http.Request) *User {
-	return k[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]
-}
-
-func knownTokens() tokens {
-	return tokens{
-		adminToken: {Name: "admin", Groups: []string{"system:masters", "system:authenticated"}},
-		userToken:  {Name: "user", Groups: []string{"system:authenticated"}},
+func knownTokens() *auth.Authenticator {
+	tokens, err := auth.ParseTokens(strings.NewReader(adminToken + ",admin,1,system:masters\n" + userToken + ",user,2\n"))
+	if err != nil {
+		panic(err)
 	}
+	return auth.New(tokens)
 }
 
 // door is a door over one node, reached over TLS and HTTP/2.

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/leasehold/leasehold/cluster"
+	"github.com/leasehold/leasehold/httpapi/auth"
 	"github.com/leasehold/leasehold/httpapi/fieldmanager"
 	"github.com/leasehold/leasehold/httpapi/media"
 	"github.com/leasehold/leasehold/httpapi/patch"
@@ -181,20 +182,10 @@ func invalidOptions(kind string, found field.ErrorList) error {
 }
 
 // forbidden is a known user without the right to do this.
-func forbidden(q *request) error {
-	name := q.user.Name
+func forbidden(q *request, denied *auth.Denied) error {
 	if q.key.Resource == "" {
 		return &apierrors.StatusError{ErrStatus: *failure(http.StatusForbidden, metav1.StatusReasonForbidden,
-			fmt.Sprintf("forbidden: User %q cannot %s path %q", name, q.verb, q.http.URL.Path), &metav1.StatusDetails{})}
+			"forbidden: "+denied.Error(), &metav1.StatusDetails{})}
 	}
-	where := "at the cluster scope"
-	if q.key.Namespace != "" {
-		where = fmt.Sprintf("in the namespace %q", q.key.Namespace)
-	}
-	resource := q.key.Resource
-	if q.subresource != "" {
-		resource += "/" + q.subresource
-	}
-	return apierrors.NewForbidden(schema.GroupResource{Group: q.group, Resource: q.key.Resource}, q.key.Name,
-		fmt.Errorf("User %q cannot %s resource %q in API group %q %s", name, q.verb, resource, q.group, where))
+	return apierrors.NewForbidden(schema.GroupResource{Group: q.group, Resource: q.key.Resource}, q.key.Name, denied)
 }

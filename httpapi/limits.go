@@ -34,7 +34,7 @@ func (l *limits) enter(q *request) (leave func(), err error) {
 		}
 		return l.leaveWatch, nil
 	}
-	if l.inFlight.Add(1) > l.maxInFlight && !q.public {
+	if l.inFlight.Add(1) > l.maxInFlight && !q.health {
 		l.inFlight.Add(-1)
 		return nil, errTooManyRequests
 	}

@@ -8,19 +8,8 @@ import (
 	"time"
 
 	"github.com/leasehold/leasehold/fsm"
+	"github.com/leasehold/leasehold/httpapi/auth"
 )
-
-// User is who sent a request.
-type User struct {
-	Name   string
-	Groups []string
-}
-
-// Authenticator tells who sent a request.
-type Authenticator interface {
-	// Authenticate returns the user, or nil when the request carries no credentials or such as are not known.
-	Authenticate(r *http.Request) *User
-}
 
 // request is one HTTP request as the pipeline understood it. Each step fills in what it found out; a verb only reads.
 type request struct {
@@ -35,12 +24,11 @@ type request struct {
 	subresource string
 	query       url.Values
 	known       bool // there is such a path and it knows such a method; the metrics' labels rest on it
-	public      bool // may be asked by anyone
-	discovery   bool // may be asked by any known user
+	health      bool // answered however busy the server is
 	answer      verb // what to do
 
 	// Of the headers.
-	user       *User
+	user       *auth.User // nil for nobody
 	authorized bool
 	form       form // how the answer shall look
 

@@ -36,9 +36,9 @@ func (s *server) newRoutes() *routes {
 	t.add(leases, s.leases)
 	t.add(groupPrefix+"/v1/leases", s.allLeases)
 
-	t.add("/livez", public(s.livez))
-	t.add("/readyz", public(s.readyz))
-	t.add("/healthz", public(s.healthz))
+	t.add("/livez", probe(s.livez))
+	t.add("/readyz", probe(s.readyz))
+	t.add("/healthz", probe(s.healthz))
 	for path, handler := range s.config.Extra {
 		t.add(path, only(http.MethodGet, extra(handler)))
 	}
@@ -177,10 +177,10 @@ func extra(handler http.Handler) verb {
 	}
 }
 
-// public is a path that anyone may ask, for supervisors and load balancers that have no credentials.
-func public(answer verb) endpoint {
+// probe is a path for supervisors and load balancers: to refuse them under load would only make things worse.
+func probe(answer verb) endpoint {
 	return func(q *request, _ map[string]string) {
-		q.public, q.answer = true, answer
+		q.health, q.answer = true, answer
 		if q.http.Method != http.MethodGet && q.http.Method != http.MethodHead {
 			q.known, q.answer = false, noSuchMethod
 		}

@@ -184,14 +184,9 @@ func newAuthenticator(config Config) (*auth.Authenticator, error) {
 	if config.TokenAuthFile == "" {
 		return auth.New(nil), nil
 	}
-	file, err := os.Open(config.TokenAuthFile)
+	tokens, err := auth.ReadTokens(config.TokenAuthFile)
 	if err != nil {
 		return nil, fmt.Errorf("--token-auth-file: %w", err)
-	}
-	defer file.Close()
-	tokens, err := auth.ReadTokens(file)
-	if err != nil {
-		return nil, fmt.Errorf("--token-auth-file: %s: %w", config.TokenAuthFile, err)
 	}
 	return auth.New(tokens), nil
 }
