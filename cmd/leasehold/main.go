@@ -33,6 +33,6 @@ func rootCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(bench.Command(), devCommand(), proxyCommand(), serveCommand(), versionCommand())
+	root.AddCommand(bench.Command(), devCommand(), proxyCommand(), serveCommand(), statusCommand(), versionCommand())
 	return root
 }
