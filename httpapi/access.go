@@ -24,7 +24,7 @@ func (s *server) authenticate(q *request) error {
 	case err != nil:
 		return errUnauthorized
 	}
-	q.user = user
+	q.user, q.admitted = user, true
 	return nil
 }
 
@@ -41,6 +41,5 @@ func (s *server) authorize(q *request) error {
 	case err != nil:
 		return errUnauthorized
 	}
-	q.authorized = true
 	return nil
 }

@@ -17,8 +17,7 @@ import (
 // apply merges a configuration into a Lease by who owns which field, and creates the Lease when there is none.
 func (s *server) apply(q *request, options *metav1.PatchOptions) (*response, error) {
 	now := time.Now()
-	ctx, cancel := s.commandContext(q)
-	defer cancel()
+	ctx := s.commandContext(q)
 	return s.mutate(ctx, q.key, func(current *fsm.Object) (step, error) {
 		var present *coordinationv1.Lease
 		if current != nil {

@@ -10,6 +10,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/leasehold/leasehold/cluster"
 	"github.com/leasehold/leasehold/fsm"
@@ -61,8 +62,7 @@ var errExists = errors.New("the name is taken")
 
 // insert proposes a first version.
 func (s *server) insert(q *request, options *metav1.PatchOptions, next *coordinationv1.Lease) (*response, error) {
-	ctx, cancel := s.commandContext(q)
-	defer cancel()
+	ctx := s.commandContext(q)
 	command, err := createCommand(next)
 	if err != nil {
 		return nil, err
@@ -114,6 +114,9 @@ func (s *server) prepareCreate(q *request, options *metav1.PatchOptions, next *c
 
 // complete gives a first version what only the server gives, and validates it.
 func complete(next *coordinationv1.Lease, now time.Time) error {
+	if len(validation.IsDNS1123Label(next.Namespace)) > 0 {
+		return noSuchNamespace(next.Namespace)
+	}
 	lease.PrepareCreate(next, now, types.UID(uuid.NewString()))
 	if found := lease.ValidateCreate(next); len(found) > 0 {
 		return invalid(next.Name, found)

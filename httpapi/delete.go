@@ -18,8 +18,7 @@ func (s *server) delete(q *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := s.commandContext(q)
-	defer cancel()
+	ctx := s.commandContext(q)
 	return s.mutate(ctx, q.key, func(current *fsm.Object) (step, error) {
 		if current == nil {
 			return step{}, notFound(q.key.Name)

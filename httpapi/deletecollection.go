@@ -28,7 +28,7 @@ func (s *server) deleteCollection(q *request) (*response, error) {
 		return nil, invalidOptions("DeleteOptions", field.ErrorList{field.Invalid(
 			field.NewPath("ignoreStoreReadErrorWithClusterBreakingPotential"), true, "is not allowed with DELETECOLLECTION, try again after removing the option")})
 	}
-	ctx, cancel := s.commandContext(q)
+	ctx, cancel := context.WithDeadline(q.context(), s.deadline(q))
 	defer cancel()
 	objects, list, err := s.selected(ctx, q)
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -74,7 +73,7 @@ func statusOf(err error) *metav1.Status {
 		return status
 
 	case errors.Is(err, patch.ErrUnsupportedType):
-		return failure(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType, sentence(err), &metav1.StatusDetails{})
+		return failure(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType, "415: Unsupported Media Type", &metav1.StatusDetails{})
 	case errors.Is(err, patch.ErrMalformed):
 		return failure(http.StatusBadRequest, metav1.StatusReasonBadRequest, err.Error(), nil)
 	case errors.Is(err, patch.ErrTooManyOperations):
@@ -117,14 +116,6 @@ func unusableResult(err error) *metav1.Status {
 	return &status
 }
 
-// sentence is an error without the sentinel that it wraps.
-func sentence(err error) string {
-	if wrapped := errors.Unwrap(err); wrapped != nil {
-		return strings.TrimPrefix(err.Error(), wrapped.Error()+": ")
-	}
-	return err.Error()
-}
-
 func failure(code int32, reason metav1.StatusReason, message string, details *metav1.StatusDetails) *metav1.Status {
 	return &metav1.Status{Status: metav1.StatusFailure, Code: code, Reason: reason, Message: message, Details: details}
 }
@@ -140,6 +131,11 @@ func badRequest(format string, args ...any) error {
 func notFound(name string) error { return apierrors.NewNotFound(leaseResource, name) }
 
 func alreadyExists(name string) error { return apierrors.NewAlreadyExists(leaseResource, name) }
+
+// noSuchNamespace is a create in a namespace that cannot exist. All others do.
+func noSuchNamespace(name string) error {
+	return apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, name)
+}
 
 // conflict is a write that was made from an older version, or for an object with another uid.
 func conflict(name string, cause error) error {

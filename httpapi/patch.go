@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -27,8 +26,7 @@ func (s *server) patch(q *request) (*response, error) {
 	if kind == types.ApplyYAMLPatchType {
 		return s.apply(q, options)
 	}
-	ctx, cancel := s.commandContext(q)
-	defer cancel()
+	ctx := s.commandContext(q)
 	return s.mutate(ctx, q.key, func(current *fsm.Object) (step, error) {
 		if current == nil {
 			return step{}, notFound(q.key.Name)
@@ -66,11 +64,7 @@ func (q *request) isPlaced(next *coordinationv1.Lease) error {
 	if err := q.isNamed(next); err != nil {
 		return err
 	}
-	if next.Namespace != "" && next.Namespace != q.key.Namespace {
-		return badRequest("the namespace of the object (%s) does not match the namespace on the request (%s)", next.Namespace, q.key.Namespace)
-	}
-	next.Namespace = q.key.Namespace
-	return nil
+	return q.inNamespace(next)
 }
 
 // patchType is the kind of patch that the body is. There is no default.
@@ -80,6 +74,5 @@ func (q *request) patchType() (types.PatchType, error) {
 	case types.JSONPatchType, types.MergePatchType, types.StrategicMergePatchType, types.ApplyYAMLPatchType:
 		return kind, nil
 	}
-	return "", fmt.Errorf("%w: the body of the request was in an unknown format - accepted media types include: %s, %s, %s, %s", patch.ErrUnsupportedType,
-		types.JSONPatchType, types.MergePatchType, types.StrategicMergePatchType, types.ApplyYAMLPatchType)
+	return "", patch.ErrUnsupportedType
 }

@@ -28,9 +28,9 @@ type request struct {
 	answer      verb // what to do
 
 	// Of the headers.
-	user       *auth.User // nil for nobody
-	authorized bool
-	form       form // how the answer shall look
+	user     *auth.User // nil for nobody
+	admitted bool       // the credentials, if there were any, are right
+	form     form       // how the answer shall look
 
 	// body is all of the body, of the verbs that have one.
 	body []byte

@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"encoding/binary"
+	"math/rand/v2"
 	"net/http"
 	"strconv"
 	"strings"
@@ -105,12 +107,24 @@ var quoted = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", " ", "\r", " ")
 // standardHeaders are on every answer. There are no flow schemas here; clients that read their uids only tell by them
 // whether two requests were treated alike, and all are.
 func (q *request) standardHeaders(header http.Header) {
-	header["Audit-Id"] = []string{uuid.NewString()}
-	header["Cache-Control"] = []string{"no-cache, private"}
-	if q.authorized {
+	header["Audit-Id"] = []string{auditID()}
+	header["Cache-Control"] = notCached
+	if q.admitted {
 		header["X-Kubernetes-Pf-Flowschema-Uid"] = flowUID
 		header["X-Kubernetes-Pf-Prioritylevel-Uid"] = flowUID
 	}
+}
+
+var notCached = []string{"no-cache, private"}
+
+// auditID is a random UUID. It is only to be told apart from others, so the kernel is not asked for it.
+func auditID() string {
+	var id uuid.UUID
+	binary.LittleEndian.PutUint64(id[:8], rand.Uint64())
+	binary.LittleEndian.PutUint64(id[8:], rand.Uint64())
+	id[6] = id[6]&0x0f | 0x40 // version 4
+	id[8] = id[8]&0x3f | 0x80 // variant of RFC 9562
+	return id.String()
 }
 
 var flowUID = []string{"00000000-0000-0000-0000-000000000000"}

@@ -85,13 +85,14 @@ func (c Config) withDefaults() Config {
 // server answers requests from one store. Its methods that take a request and return a response or an error are the
 // verbs; one file holds each.
 type server struct {
-	config  Config
-	store   Store
-	logger  hclog.Logger
-	routes  *routes
-	limits  *limits
-	metrics *metrics
-	fields  *fieldmanager.Manager
+	config    Config
+	store     Store
+	logger    hclog.Logger
+	routes    *routes
+	limits    *limits
+	deadlines *deadlines
+	metrics   *metrics
+	fields    *fieldmanager.Manager
 
 	renderings renderings
 }
@@ -103,10 +104,11 @@ func New(config Config, store Store) (http.Handler, error) {
 	}
 	config = config.withDefaults()
 	s := &server{
-		config: config,
-		store:  store,
-		logger: config.Logger,
-		limits: newLimits(config.MaxInFlight, config.MaxWatches),
+		config:    config,
+		store:     store,
+		logger:    config.Logger,
+		limits:    newLimits(config.MaxInFlight, config.MaxWatches),
+		deadlines: newDeadlines(config.Deadline),
 
 		renderings: renderings{limit: maxRenderings},
 	}

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"fmt"
 	"net/http"
 	"strconv"
 	"time"
@@ -31,8 +30,7 @@ func (s *server) update(q *request) (*response, error) {
 		return nil, err
 	}
 	turn := 0
-	ctx, cancel := s.commandContext(q)
-	defer cancel()
+	ctx := s.commandContext(q)
 	return s.mutate(ctx, q.key, func(current *fsm.Object) (step, error) {
 		next := sent
 		if turn++; turn > 1 { // the first turn has changed what was sent
@@ -101,7 +99,7 @@ func (s *server) replace(q *request, options *metav1.PatchOptions, current *fsm.
 	case next.ResourceVersion == "" || err == nil && version == 0:
 		return step{}, versionRequired(q.key.Name)
 	case err != nil:
-		return step{}, fmt.Errorf("resourceVersion %q: %w", next.ResourceVersion, err)
+		return step{}, err
 	case version != current.Revision:
 		return step{}, conflict(q.key.Name, errModified)
 	}

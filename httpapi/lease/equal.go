@@ -13,16 +13,9 @@ import (
 // compared, since they are not stored. Entries of managedFields that differ in their times alone are the same, for
 // otherwise every repeated write would be a change.
 func Equal(next, current *coordinationv1.Lease) bool {
-	if !slices.EqualFunc(next.ManagedFields, current.ManagedFields, equalEntries) {
-		return false
-	}
-	if !equality.Semantic.DeepEqual(next.Spec, current.Spec) {
-		return false
-	}
-	a, b := next.ObjectMeta, current.ObjectMeta
-	a.ManagedFields, b.ManagedFields = nil, nil
-	a.ResourceVersion, b.ResourceVersion = "", ""
-	return equality.Semantic.DeepEqual(a, b)
+	return sameSpec(&next.Spec, &current.Spec) &&
+		sameMetadata(&next.ObjectMeta, &current.ObjectMeta) &&
+		slices.EqualFunc(next.ManagedFields, current.ManagedFields, equalEntries)
 }
 
 func equalEntries(a, b metav1.ManagedFieldsEntry) bool {

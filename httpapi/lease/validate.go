@@ -24,8 +24,12 @@ func ValidateCreate(next *coordinationv1.Lease) field.ErrorList {
 
 // ValidateUpdate tells what is wrong with next as the successor of current, after PrepareUpdate. Both carry the
 // resourceVersion they have at the door; a next without one is refused (see VersionRequired for how that is told).
-// The rules for a new object hold for a changed one too, but each problem is told once.
+// The rules for a new object hold for a changed one too, but each problem is told once. Metadata that is what current
+// has was valid when it came, and is not looked at again.
 func ValidateUpdate(next, current *coordinationv1.Lease) field.ErrorList {
+	if next.ResourceVersion != "" && sameMetadata(&next.ObjectMeta, &current.ObjectMeta) {
+		return validateSpec(&next.Spec)
+	}
 	errs := validation.ValidateObjectMeta(&next.ObjectMeta, true, validation.NameIsDNSSubdomain, metadataPath)
 	errs = append(errs, validation.ValidateObjectMetaUpdate(&next.ObjectMeta, &current.ObjectMeta, metadataPath)...)
 	return append(distinct(errs), validateSpec(&next.Spec)...)
