@@ -14,7 +14,7 @@ import (
 type batch struct {
 	next     *view
 	revision uint64
-	edit     *edit // of the state's tree; nil until a change is made
+	edit     edit // of the state's tree; its token is nil until the first change
 	sessions *sessions
 	id       []byte // scratch for the id of the present command's key
 }
@@ -31,7 +31,12 @@ func (m *Machine) ApplyBatch(logs []*raft.Log) []any {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	responses := make([]any, len(logs))
-	b := m.begin()
+	next := *m.view.Load()
+	next.window.checkpoint(next.state)
+	var id [128]byte
+	var path [8]step
+	b := batch{next: &next, revision: next.state.revision, sessions: &m.sessions, id: id[:0]}
+	b.edit.path = path[:0]
 	for i, log := range logs {
 		if log.Index <= b.next.index {
 			panic(fmt.Sprintf("log entry %d comes after entry %d was applied; this node must stop, going on would "+
@@ -44,12 +49,6 @@ func (m *Machine) ApplyBatch(logs []*raft.Log) []any {
 	}
 	m.publish(b.finish())
 	return responses
-}
-
-func (m *Machine) begin() *batch {
-	next := *m.view.Load()
-	next.window.checkpoint(next.state)
-	return &batch{next: &next, revision: next.state.revision, sessions: &m.sessions}
 }
 
 // finish returns the view to publish.
@@ -124,8 +123,8 @@ func (b *batch) applyOnce(command *Command) Result {
 
 // change does what an object command asks for, if its preconditions hold.
 func (b *batch) change(command *Command) Outcome {
-	if b.edit == nil {
-		b.edit = newEdit(b.next.state.root)
+	if b.edit.token == nil {
+		b.edit.begin(b.next.state.root)
 	}
 	b.id = command.Key.appendID(b.id[:0])
 	id := unsafe.String(unsafe.SliceData(b.id), len(b.id)) // lives until the next command; the tree gets a copy
@@ -157,10 +156,10 @@ func (e Expect) holds(current *Object) bool {
 
 func (b *batch) create(command *Command) {
 	b.revision++
-	id, key := command.Key.owned()
+	id, key, uid := command.Key.owned(command.UID)
 	object := &Object{
 		Key:      key,
-		UID:      strings.Clone(command.UID),
+		UID:      uid,
 		Revision: b.revision,
 		Created:  b.revision,
 		Data:     bytes.Clone(command.Object),

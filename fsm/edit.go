@@ -17,11 +17,11 @@ type step struct {
 	slot int
 }
 
-func newEdit(root *node) *edit { return &edit{root: root, token: new(token)} }
+func (e *edit) begin(root *node) { e.root, e.token = root, new(token) }
 
 // find returns the object under id, or nil, and remembers the way for replace.
 func (e *edit) find(id string) *Object {
-	e.path = e.space[:0]
+	e.path = e.path[:0]
 	n := e.root
 	if n == nil {
 		return nil

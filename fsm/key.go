@@ -23,10 +23,12 @@ func (k Key) appendID(dst []byte) []byte {
 	return append(dst, k.Name...)
 }
 
-// owned returns k's id in memory of its own, and k with its parts in that same memory.
-func (k Key) owned() (id string, key Key) {
-	id = string(k.appendID(make([]byte, 0, len(k.Resource)+len(k.Namespace)+len(k.Name)+2)))
+// owned returns k's id, k and a UID in one piece of memory of their own. A look-up reads the id, then the UID that the
+// client expects: they had better lie side by side.
+func (k Key) owned(uid string) (id string, key Key, ownUID string) {
+	size := len(k.Resource) + len(k.Namespace) + len(k.Name) + 2
+	all := string(append(k.appendID(make([]byte, 0, size+len(uid))), uid...))
 	namespace := len(k.Resource) + 1
 	name := namespace + len(k.Namespace) + 1
-	return id, Key{Resource: id[:namespace-1], Namespace: id[namespace : name-1], Name: id[name:]}
+	return all[:size], Key{Resource: all[:namespace-1], Namespace: all[namespace : name-1], Name: all[name:size]}, all[size:]
 }

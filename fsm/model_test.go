@@ -279,7 +279,9 @@ func (s *sink) Close() error  { s.closed = true; return nil }
 func (s *sink) Cancel() error { s.cancelled = true; return nil }
 func (s *sink) ID() string    { return "test" }
 
-type failer interface{ Fatalf(format string, args ...any) }
+type failer interface {
+	Fatalf(format string, args ...any)
+}
 
 func snapshotOf(t failer, m *Machine) []byte {
 	taken, err := m.Snapshot()

@@ -65,7 +65,8 @@ func (v *view) rewind(revision uint64) *State {
 	if i := sort.Search(len(w.checkpoints), func(i int) bool { return w.checkpoints[i].revision >= revision }); i < len(w.checkpoints) {
 		base = w.checkpoints[i]
 	}
-	edit := newEdit(base.root)
+	var edit edit
+	edit.begin(base.root)
 	var id []byte
 	for r := base.revision; r > revision; r-- {
 		event := w.event(r)

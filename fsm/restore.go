@@ -29,7 +29,7 @@ type restoring struct {
 	*blockReader
 	view     *view
 	sessions sessions
-	edit     *edit
+	edit     edit
 	counts   struct{ sessions, ended, objects, events uint64 }
 }
 
@@ -38,7 +38,8 @@ func readSnapshot(from io.Reader) (*view, sessions, error) {
 	if err != nil {
 		return nil, sessions{}, err
 	}
-	r := &restoring{blockReader: reader, sessions: newSessions(), edit: newEdit(nil)}
+	r := &restoring{blockReader: reader, sessions: newSessions()}
+	r.edit.begin(nil)
 	if err := r.readHead(); err != nil {
 		return nil, sessions{}, err
 	}
@@ -135,10 +136,10 @@ func (r *restoring) readObject(c *cursor) error {
 
 // object reads a version in memory of its own.
 func (c *cursor) object() (id string, object *Object) {
-	id, key := c.key().owned()
+	id, key, uid := c.key().owned(c.string())
 	return id, &Object{
 		Key:      key,
-		UID:      strings.Clone(c.string()),
+		UID:      uid,
 		Revision: c.uvarint(),
 		Created:  c.uvarint(),
 		Data:     bytes.Clone(c.bytes()),

@@ -3,8 +3,8 @@ package fsm
 import "slices"
 
 // width is how many slots a node has. A node that fills them all is split at once. Wider nodes make a shallower tree
-// but more to copy for each change; 32 and 64 measure alike, 16 and 128 worse.
-const width = 64
+// but more to copy for each change.
+const width = 32
 
 // node is one node of a B+ tree ordered by id (see Key.appendID). Nodes reachable from a published State never change;
 // those that carry an edit's token are still private to that edit.
