@@ -1,7 +1,6 @@
 package fsm
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -260,7 +259,7 @@ func BenchmarkSnapshot(b *testing.B) {
 	b.Run("restore", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if err := m.Restore(io.NopCloser(bytes.NewReader(snapshot))); err != nil {
+			if err := m.Restore(readCloser(snapshot)); err != nil {
 				b.Fatal(err)
 			}
 		}

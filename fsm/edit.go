@@ -7,8 +7,7 @@ import "slices"
 type edit struct {
 	root  *node
 	token *token
-	path  []step  // of the last find
-	space [6]step // path's memory; more levels than any tree has in practice
+	path  []step // of the last find
 }
 
 // step is one level of the way down to an id.

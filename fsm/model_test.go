@@ -296,9 +296,11 @@ func snapshotOf(t failer, m *Machine) []byte {
 	return s.Bytes()
 }
 
+func readCloser(data []byte) io.ReadCloser { return io.NopCloser(bytes.NewReader(data)) }
+
 func restored(t failer, options Options, snapshot []byte) *Machine {
 	m := New(options)
-	if err := m.Restore(io.NopCloser(bytes.NewReader(snapshot))); err != nil {
+	if err := m.Restore(readCloser(snapshot)); err != nil {
 		t.Fatalf("restore: %v", err)
 	}
 	return m

@@ -67,7 +67,7 @@ func TestTornSnapshotIsRefused(t *testing.T) {
 	before := snapshotOf(t, m)
 	snapshot := snapshotOf(t, wide(t))
 	refuse := func(what string, data []byte) {
-		err := m.Restore(io.NopCloser(bytes.NewReader(data)))
+		err := m.Restore(readCloser(data))
 		assert.ErrorIs(t, err, ErrSnapshot, what)
 	}
 	random := rand.New(rand.NewPCG(3, 4))
@@ -102,7 +102,7 @@ func TestBlocksDoNotChangePlaces(t *testing.T) {
 	second := first + blockHead + int(uint32(snapshot[first])|uint32(snapshot[first+1])<<8|uint32(snapshot[first+2])<<16)
 	third := second + blockHead + int(uint32(snapshot[second])|uint32(snapshot[second+1])<<8|uint32(snapshot[second+2])<<16)
 	swapped := bytes.Join([][]byte{snapshot[:first], snapshot[second:third], snapshot[first:second], snapshot[third:]}, nil)
-	require.ErrorContains(t, New(Options{}).Restore(io.NopCloser(bytes.NewReader(swapped))), "checksum does not match")
+	require.ErrorContains(t, New(Options{}).Restore(readCloser(swapped)), "checksum does not match")
 }
 
 func TestUnreadableSnapshotIsNotCalledDamaged(t *testing.T) {
@@ -181,7 +181,7 @@ func TestRestoreWakesEveryone(t *testing.T) {
 	go func() { waited <- m.WaitIndex(ctx, 6) }()
 	go func() { waited <- m.WaitRevision(ctx, FirstRevision+6) }()
 
-	require.NoError(t, m.Restore(io.NopCloser(bytes.NewReader(snapshotOf(t, ahead)))))
+	require.NoError(t, m.Restore(readCloser(snapshotOf(t, ahead))))
 	require.NoError(t, <-waited)
 	require.NoError(t, <-waited)
 	<-more
@@ -203,7 +203,7 @@ func TestRestoreForgetsPastStates(t *testing.T) {
 	require.NoError(t, err)
 	require.NotNil(t, past.Get(Key{"leases", "a", "y"}))
 
-	require.NoError(t, m.Restore(io.NopCloser(bytes.NewReader(backup))))
+	require.NoError(t, m.Restore(readCloser(backup)))
 	m.Apply(entry(3, 2, create(2, "other"), create(3, "z")))
 	past, err = m.History().At(FirstRevision + 2)
 	require.NoError(t, err)
@@ -216,7 +216,7 @@ func FuzzRestore(f *testing.F) {
 	f.Add(snapshotOf(f, New(Options{})))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m := New(Options{})
-		if err := m.Restore(io.NopCloser(bytes.NewReader(data))); err != nil {
+		if err := m.Restore(readCloser(data)); err != nil {
 			return
 		}
 		snapshotOf(t, m)
