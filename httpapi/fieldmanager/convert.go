@@ -14,6 +14,9 @@ var (
 	leaseKind = version.WithKind("Lease")
 )
 
+// leaseVersion is version as entries write it.
+const leaseVersion = "coordination.k8s.io/v1"
+
 // converter is what the library wants of a scheme, for the one kind and the one version there is. Unlike a scheme it
 // does not write the kind into the objects it is given: they are shared.
 type converter struct{}

@@ -13,7 +13,8 @@ import (
 
 // Manager keeps the managedFields of Leases. It is safe for concurrent use.
 type Manager struct {
-	general *managedfields.FieldManager
+	general  *managedfields.FieldManager
+	renewals *renewals
 }
 
 // New reads the schema of Leases, which takes some milliseconds: one Manager serves a process.
@@ -27,7 +28,7 @@ func New() (*Manager, error) {
 	if err != nil {
 		return nil, fmt.Errorf("field manager: %w", err)
 	}
-	return &Manager{general: general}, nil
+	return &Manager{general: general, renewals: newRenewals()}, nil
 }
 
 // Update sets the managedFields of next, which a create (current is nil), update or patch by manager is about to store.
@@ -37,6 +38,14 @@ func New() (*Manager, error) {
 //
 // It belongs before lease.PrepareUpdate and after everything that changes fields of the client's.
 func (m *Manager) Update(current, next *coordinationv1.Lease, manager string, now time.Time) {
+	if current != nil && m.renewals.answer(current, next, manager, now) {
+		return
+	}
+	m.update(current, next, manager, now)
+}
+
+// update asks the library.
+func (m *Manager) update(current, next *coordinationv1.Lease, manager string, now time.Time) {
 	if current == nil {
 		current = &coordinationv1.Lease{}
 	}
