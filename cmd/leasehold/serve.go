@@ -3,12 +3,10 @@ package main
 import (
 	"context"
 	"crypto/tls"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
-	"net/http/pprof"
 	"os"
 	"time"
 
@@ -62,6 +60,11 @@ func serve(ctx context.Context, config Config, logger hclog.Logger) error {
 		return fmt.Errorf("--peer-listen: %w", err)
 	}
 	defer peers.Close()
+	stopDebug, err := serveDebug(config.DebugListen, logger)
+	if err != nil {
+		return err
+	}
+	defer stopDebug()
 	api, err := apiTLS(config, logger)
 	if err != nil {
 		return err
@@ -90,10 +93,8 @@ func serve(ctx context.Context, config Config, logger hclog.Logger) error {
 		return errors.Join(err, closeNode(node, config.ShutdownGrace))
 	}
 	server := httpapi.NewHTTPServer(handler, api, logger.Named("http"))
-	failed := make(chan error, 2)
+	failed := make(chan error, 1)
 	go func() { failed <- server.ServeTLS(listener, "", "") }()
-	stopDebug := serveDebug(config.DebugListen, failed)
-	defer stopDebug()
 	logger.Info("serving", "version", leaseholdVersion, "id", config.ID, "url", config.AdvertiseURL, "peers", config.PeerListen)
 
 	select {
@@ -189,40 +190,4 @@ func newAuthenticator(config Config) (*auth.Authenticator, error) {
 		return nil, fmt.Errorf("--token-auth-file: %w", err)
 	}
 	return auth.New(tokens), nil
-}
-
-// statusPath answers with cluster.Status and the node's URL, as JSON.
-const statusPath = "/leasehold/v1/status"
-
-// nodeStatus is what statusPath answers.
-type nodeStatus struct {
-	cluster.Status
-	URL     string `json:"url"`
-	Version string `json:"version"`
-}
-
-func statusHandler(node *cluster.Node, url string) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(nodeStatus{node.Status(), url, leaseholdVersion}) // fails when the client is gone
-	})
-}
-
-// serveDebug serves Go's profiles on address, unless that is empty, until stop is called.
-func serveDebug(address string, failed chan<- error) (stop func()) {
-	if address == "" {
-		return func() {}
-	}
-	mux := http.NewServeMux()
-	mux.HandleFunc("/debug/pprof/", pprof.Index)
-	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
-	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
-	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
-	server := &http.Server{Addr: address, Handler: mux, ReadHeaderTimeout: 10 * time.Second}
-	go func() {
-		if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
-			failed <- fmt.Errorf("--debug-listen: %w", err)
-		}
-	}()
-	return func() { server.Close() }
 }

@@ -19,6 +19,23 @@ import (
 	"github.com/leasehold/leasehold/cmd/leasehold/kubeconfig"
 )
 
+// statusPath answers with cluster.Status and the node's URL, as JSON.
+const statusPath = "/leasehold/v1/status"
+
+// nodeStatus is what statusPath answers.
+type nodeStatus struct {
+	cluster.Status
+	URL     string `json:"url"`
+	Version string `json:"version"`
+}
+
+func statusHandler(node *cluster.Node, url string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(nodeStatus{node.Status(), url, leaseholdVersion}) // fails when the client is gone
+	})
+}
+
 // statusTimeout bounds the wait for one node, so that a paused one does not hide the others.
 const statusTimeout = 5 * time.Second
 
