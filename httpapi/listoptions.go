@@ -37,6 +37,9 @@ func (q *request) listOptions() (*listOptions, error) {
 	if err := options.selector.take(options.FieldSelector, options.LabelSelector); err != nil {
 		return nil, badRequest("%v", err)
 	}
+	if q.key.Name != "" { // a watch of one Lease by its path
+		options.selector.name = q.key.Name
+	}
 	return options, nil
 }
 

@@ -36,6 +36,11 @@ func (s *server) newRoutes() *routes {
 	t.add(leases, s.leases)
 	t.add(groupPrefix+"/v1/leases", s.allLeases)
 
+	// An older way to ask for a watch, which clients of their own making still use.
+	t.add(groupPrefix+"/v1/watch/namespaces/{namespace}/leases/{name}", s.watchOnly)
+	t.add(groupPrefix+"/v1/watch/namespaces/{namespace}/leases", s.watchOnly)
+	t.add(groupPrefix+"/v1/watch/leases", s.watchOnly)
+
 	t.add("/livez", probe(s.livez))
 	t.add("/readyz", probe(s.readyz))
 	t.add("/healthz", probe(s.healthz))
@@ -121,6 +126,15 @@ func (s *server) allLeases(q *request, _ map[string]string) {
 		return
 	}
 	s.listOrWatch(q)
+}
+
+// watchOnly is a watch whatever the query says: of all Leases, of a namespace's, or of one.
+func (s *server) watchOnly(q *request, vars map[string]string) {
+	q.inGroup(fsm.Key{Resource: "leases", Namespace: vars["namespace"], Name: vars["name"]})
+	q.verb, q.answer = "watch", s.watch
+	if q.http.Method != http.MethodGet {
+		q.known, q.answer = false, noSuchMethod
+	}
 }
 
 // listOrWatch tells the two apart: any value of watch but an absent one, false and 0 asks for a watch.

@@ -95,6 +95,7 @@ type server struct {
 	fields    *fieldmanager.Manager
 
 	renderings renderings
+	interests  *interests
 }
 
 // New returns the door to store. The config must be valid.
@@ -111,6 +112,7 @@ func New(config Config, store Store) (http.Handler, error) {
 		deadlines: newDeadlines(config.Deadline),
 
 		renderings: renderings{limit: maxRenderings},
+		interests:  newInterests(store),
 	}
 	s.routes = s.newRoutes()
 	var err error

@@ -1,3 +1,242 @@
 package httpapi
 
-func (s *server) watch(q *request) (*response, error) { return nil, errNoSuchMethod }
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/leasehold/leasehold/cluster"
+	"github.com/leasehold/leasehold/fsm"
+	"github.com/leasehold/leasehold/httpapi/media"
+)
+
+const (
+	// A watch whose client names no timeout lasts between once and twice this long, so that clients do not all come
+	// back at one time.
+	minWatch = 30 * time.Minute
+
+	firstBookmark = time.Second // after the start
+	bookmarkEvery = time.Minute
+	lastBookmark  = 2 * time.Second // before the timeout
+
+	watchBatch = 512 // events looked at in one go
+)
+
+// watch is one watch under way, on its request's own goroutine. It holds no events: its cursor says how far into the
+// history the client has been told, and a client too slow for the history is told that its version has expired.
+type watch struct {
+	watcher
+	server   *server
+	form     form
+	selector selector
+	out      output
+	cursor   uint64 // every event up to this revision has been shown, or did not concern the client
+
+	bookmarks bool          // wanted
+	columns   bool          // a Table's columns have been told
+	timeout   time.Duration // how long it lasts
+
+	buffer  []byte  // frames not written yet
+	lent    *[]byte // what buffer began as, for the pool
+	flushed bool    // all that was written is on its way, the header included
+}
+
+// start is what a watch shows before it follows the history.
+type start struct {
+	state  *fsm.State // whose objects are shown as added; nil for none
+	failed error      // told in place of everything
+}
+
+// watch follows the changes of a namespace's Leases or of all. Without a version, or with 0, it begins with what is
+// there; sendInitialEvents says so or otherwise for any version.
+func (s *server) watch(q *request) (*response, error) {
+	options, err := q.listOptions()
+	if err != nil {
+		return nil, err
+	}
+	revision, err := options.version()
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case <-s.store.Serving():
+		return nil, fmt.Errorf("%w: %v", cluster.ErrUnavailable, s.store.Ready())
+	default:
+	}
+	w := &watch{
+		server: s, form: q.form, selector: options.selector, cursor: revision,
+		bookmarks: options.AllowWatchBookmarks,
+		timeout:   minWatch + rand.N(minWatch),
+	}
+	w.watcher = watcher{interest: options.selector.interest(), wake: make(chan struct{}, 1)}
+	if seconds := options.TimeoutSeconds; seconds != nil && *seconds > 0 {
+		w.timeout = time.Duration(*seconds) * time.Second
+	}
+
+	initial := options.SendInitialEvents != nil && *options.SendInitialEvents
+	var first start
+	switch {
+	case options.ResourceVersion == "":
+		if first.state, err = s.newest(q.context()); err != nil {
+			return nil, err
+		}
+	case initial || revision == 0:
+		first.state, err = s.notOlder(q.context(), revision)
+		if apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge) {
+			first.failed = err // told as an event
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	if first.state != nil {
+		w.cursor = first.state.Revision()
+		if !initial {
+			first.state = nil
+		}
+	}
+	return &response{code: http.StatusOK, stream: func(out http.ResponseWriter) { w.serve(q, out, first) }}, nil
+}
+
+// serve writes the answer until the watch ends.
+func (w *watch) serve(q *request, out http.ResponseWriter, first start) {
+	if isWebSocket(q.http) {
+		serveSocket(q, out, func(ctx context.Context, socket output) { w.run(ctx, socket, first) })
+		return
+	}
+	out.Header()["Content-Type"] = []string{w.form.StreamType()}
+	out.WriteHeader(http.StatusOK)
+	w.run(q.context(), stream{out, http.NewResponseController(out)}, first)
+}
+
+// run shows what is there and then what changes, until the context, the timeout or the client ends it, or this node does
+// not serve any more.
+func (w *watch) run(ctx context.Context, out output, first start) {
+	end := time.Now().Add(w.timeout)
+	w.out, w.abort = out, out.abort
+	interests, serving := w.server.interests, w.server.store.Serving()
+	interests.join(&w.watcher)
+	defer interests.leave(&w.watcher)
+
+	if first.failed != nil {
+		w.fail(first.failed)
+		return
+	}
+	if w.showState(first.state) != nil || w.flush() != nil {
+		return
+	}
+	next := w.nextBookmark(time.Now(), end, firstBookmark)
+	timer := time.NewTimer(time.Until(next))
+	defer timer.Stop()
+	for {
+		if err := w.catchUp(); err != nil {
+			return
+		}
+		select {
+		case <-w.wake:
+			if w.lost.Load() {
+				w.fail(w.tooOld())
+				return
+			}
+			w.skip(w.next.Swap(0))
+		case now := <-timer.C:
+			if !now.Before(end) {
+				return
+			}
+			if w.showBookmark() != nil {
+				return
+			}
+			timer.Reset(time.Until(w.nextBookmark(now, end, bookmarkEvery)))
+		case <-ctx.Done():
+			return
+		case <-serving:
+			return
+		}
+	}
+}
+
+// nextBookmark says when to wake up next: for a bookmark, of which one is due shortly before the end, or for the end.
+func (w *watch) nextBookmark(now, end time.Time, after time.Duration) time.Time {
+	last := end.Add(-lastBookmark)
+	switch next := now.Add(after); {
+	case !w.bookmarks, !now.Before(last):
+		return end
+	case next.Before(last):
+		return next
+	}
+	return last
+}
+
+// skip moves the cursor to just before an event of interest: there is none between.
+func (w *watch) skip(revision uint64) {
+	if revision > w.cursor+1 {
+		w.cursor = revision - 1
+	}
+}
+
+// catchUp shows all events that are there by now.
+func (w *watch) catchUp() error {
+	history := w.server.store.History()
+	for {
+		events, _, err := history.After(w.cursor, watchBatch)
+		if errors.Is(err, fsm.ErrExpired) {
+			w.fail(w.tooOld())
+			return err
+		}
+		if err != nil {
+			return err
+		}
+		if len(events) == 0 {
+			return w.flush()
+		}
+		for i := range events {
+			if err := w.showEvent(&events[i]); err != nil {
+				return err
+			}
+		}
+		w.cursor = events[len(events)-1].Revision
+	}
+}
+
+// showBookmark tells the client how far it has come. All that concerns it up to the position of who wakes has been shown,
+// unless it was just rung. A watch from a version that is yet to come has come nowhere.
+func (w *watch) showBookmark() error {
+	if !w.bookmarks {
+		return nil
+	}
+	position := w.server.interests.position.Load()
+	if w.next.Load() == 0 && position > w.cursor {
+		w.cursor = position
+	}
+	if w.cursor > w.server.store.State().Revision() {
+		return nil
+	}
+	if err := w.bookmark(w.cursor, nil); err != nil {
+		return err
+	}
+	return w.flush()
+}
+
+// tooOld is a watch from a version that is forgotten, or that its client was too slow to follow.
+func (w *watch) tooOld() error {
+	return apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %d (%d)", w.cursor, w.server.store.History().Oldest()))
+}
+
+// fail shows an error as the last event. What becomes of it makes no difference any more.
+func (w *watch) fail(err error) {
+	status := statusOf(err)
+	status.APIVersion, status.Kind = "v1", "Status"
+	plain := media.Accepted{Encoding: w.form.Encoding}
+	object, err := plain.Encode(status)
+	if err == nil && w.emit(plain.AppendFrame(w.room(), media.EventError, object)) == nil {
+		_ = w.flush()
+	}
+}
+
+// initialEventsEnd marks the bookmark that closes the initial events.
+var initialEventsEnd = map[string]string{metav1.InitialEventsAnnotationKey: "true"}

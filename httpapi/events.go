@@ -1,0 +1,125 @@
+package httpapi
+
+import (
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/leasehold/leasehold/fsm"
+	"github.com/leasehold/leasehold/httpapi/media"
+)
+
+// showState shows all objects of a state as added, and the bookmark that closes them.
+func (w *watch) showState(state *fsm.State) error {
+	if state == nil {
+		return nil
+	}
+	show := func(object *fsm.Object) error {
+		if !w.selector.covers(object.Key) || !w.selector.selects(object) {
+			return nil
+		}
+		return w.show(media.EventAdded, object)
+	}
+	if w.selector.name != "" && w.selector.namespace != "" {
+		key := fsm.Key{Resource: leaseResource.Resource, Namespace: w.selector.namespace, Name: w.selector.name}
+		if object := state.Get(key); object != nil {
+			if err := show(object); err != nil {
+				return err
+			}
+		}
+	} else {
+		for object := range state.Scan(leaseResource.Resource, w.selector.namespace, "") {
+			if err := show(object); err != nil {
+				return err
+			}
+		}
+	}
+	if !w.bookmarks {
+		return nil
+	}
+	return w.bookmark(state.Revision(), initialEventsEnd)
+}
+
+// showEvent shows one change, if it concerns the client. What enters the selector is added and what leaves it is
+// deleted, whatever happened to it; what leaves is shown as it last was, under the version in which it left.
+func (w *watch) showEvent(event *fsm.Event) error {
+	if !w.selector.covers(event.Object.Key) {
+		return nil
+	}
+	is := event.Type != fsm.Deleted && w.selector.selects(event.Object)
+	was := event.Previous != nil && w.selector.selects(event.Previous)
+	switch {
+	case is && was:
+		return w.show(media.EventModified, event.Object)
+	case is:
+		return w.show(media.EventAdded, event.Object)
+	case was && event.Type == fsm.Deleted:
+		return w.show(media.EventDeleted, event.Object)
+	case was:
+		left := &fsm.Object{Key: event.Object.Key, UID: event.Previous.UID, Revision: event.Revision, Data: event.Previous.Data}
+		return w.show(media.EventDeleted, left)
+	}
+	return nil
+}
+
+// show puts an event of a stored version into the buffer, in the client's form.
+func (w *watch) show(kind string, object *fsm.Object) error {
+	if w.form.Encoding == media.Protobuf {
+		buffer, err := w.form.AppendLeaseFrame(w.room(), kind, stored(object))
+		if err != nil {
+			return err
+		}
+		return w.emit(buffer)
+	}
+	lease, err := w.server.renderings.of(object)
+	if err != nil {
+		return err
+	}
+	if w.form.Shape == media.Table {
+		row, err := w.server.row(object)
+		if err != nil {
+			return err
+		}
+		return w.showRow(kind, object.Revision, row)
+	}
+	return w.showJSON(kind, lease)
+}
+
+func (w *watch) showJSON(kind string, lease media.Lease) error {
+	if w.form.Shape == media.Partial {
+		return w.emit(w.form.AppendFrame(w.room(), kind, w.form.AppendPartial(nil, lease)))
+	}
+	return w.emit(w.form.AppendFrame(w.room(), kind, lease.JSON()))
+}
+
+// showRow shows an event as a Table of one row.
+func (w *watch) showRow(kind string, revision uint64, row media.Row) error {
+	meta := metav1.ListMeta{ResourceVersion: version(revision)}
+	table, err := w.form.AppendTable(nil, &meta, []media.Row{row}, w.form.include, !w.columns, time.Now())
+	if err != nil {
+		return err
+	}
+	w.columns = true
+	return w.emit(w.form.AppendFrame(w.room(), kind, table))
+}
+
+// bookmark shows a version, on a Lease with nothing else to it.
+func (w *watch) bookmark(revision uint64, annotations map[string]string) error {
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{ResourceVersion: version(revision), Annotations: annotations}}
+	if w.form.Encoding == media.Protobuf {
+		object, err := renderLease(w.form, lease)
+		if err != nil {
+			return err
+		}
+		return w.emit(w.form.AppendFrame(w.room(), media.EventBookmark, object))
+	}
+	rendered, err := media.EncodeLease(lease)
+	if err != nil {
+		return err
+	}
+	if w.form.Shape == media.Table {
+		return w.showRow(media.EventBookmark, revision, media.RowOf(lease, rendered))
+	}
+	return w.showJSON(media.EventBookmark, rendered)
+}
