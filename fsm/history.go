@@ -39,7 +39,7 @@ type History struct {
 // Oldest returns the smallest revision r for which After(r) and At(r) answer.
 func (h *History) Oldest() uint64 { return h.machine.view.Load().window.oldest }
 
-// Bytes returns the size of what is remembered, for deciding on compaction. Renderings of old versions come on top.
+// Bytes returns the size of what is remembered, for deciding on compaction. The door bounds the renderings.
 func (h *History) Bytes() int { return int(h.machine.view.Load().window.bytes) }
 
 // Limit returns the bound on Bytes, above which each change makes the oldest ones be forgotten.

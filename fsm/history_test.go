@@ -3,8 +3,10 @@ package fsm
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"testing"
+	"weak"
 
 	"github.com/hashicorp/raft"
 	"github.com/stretchr/testify/assert"
@@ -218,4 +220,45 @@ func TestReadersNeverSeeAnEventBeforeItsState(t *testing.T) {
 		}
 	}
 	group.Wait()
+}
+
+// TestForgottenVersionsAreFreed looks from outside whether what was forgotten can be collected.
+func TestForgottenVersionsAreFreed(t *testing.T) {
+	m := opened(t)
+	applied(m, create(1, "x"))
+	var versions []weak.Pointer[Object]
+	for seq := range uint64(5 * chunkEvents) {
+		versions = append(versions, weak.Make(m.State().Get(Key{"leases", "a", "x"})))
+		applied(m, update(2+seq, "x", "next"))
+	}
+	applied(m, Command{Op: OpCompact, Revision: m.State().Revision() - 10})
+	runtime.GC()
+	held := 0
+	for _, version := range versions {
+		if version.Value() != nil {
+			held++
+		}
+	}
+	assert.LessOrEqual(t, held, chunkEvents+10, "no more than what is kept and the rest of one chunk")
+	assert.GreaterOrEqual(t, held, 10)
+	runtime.KeepAlive(m)
+}
+
+func TestConfigurationEntriesAdvanceTheIndex(t *testing.T) {
+	m := opened(t)
+	responses := m.ApplyBatch([]*raft.Log{
+		{Index: 2, Term: 1, Type: raft.LogConfiguration, Data: []byte("any")},
+		entry(3, 2, create(1, "x")),
+		{Index: 5, Term: 3, Type: raft.LogConfiguration},
+	})
+	require.Equal(t, []any{nil, []Result{{Accepted, 1001}}, nil}, responses)
+	index, term := m.Applied()
+	require.Equal(t, []uint64{5, 3}, []uint64{index, term})
+
+	waited := make(chan error)
+	go func() { waited <- m.WaitIndex(withDeadline(t), 6) }()
+	m.StoreConfiguration(6, raft.Configuration{})
+	require.NoError(t, <-waited)
+	index, term = m.Applied()
+	require.Equal(t, []uint64{6, 3}, []uint64{index, term})
 }
