@@ -8,6 +8,7 @@ import (
 	"github.com/gorilla/mux"
 
 	"github.com/leasehold/leasehold/fsm"
+	"github.com/leasehold/leasehold/httpapi/discovery"
 )
 
 // groupPrefix is the path of the one group that is served.
@@ -28,7 +29,7 @@ type endpoint func(q *request, vars map[string]string)
 
 // newRoutes lists all paths there are. A slash at the end is accepted, a double one is a path that does not exist, and
 // an escaped one never separates.
-func (s *server) newRoutes() *routes {
+func (s *server) newRoutes(documents discovery.Documents) *routes {
 	t := &routes{router: mux.NewRouter().SkipClean(true).UseEncodedPath(), endpoints: make(map[string]endpoint)}
 
 	leases := groupPrefix + "/v1/namespaces/{namespace}/leases"
@@ -48,6 +49,9 @@ func (s *server) newRoutes() *routes {
 		t.add(path, only(http.MethodGet, extra(handler)))
 	}
 	t.add("/metrics", only(http.MethodGet, s.serveMetrics))
+	for path, document := range documents {
+		t.add(path, discover(document))
+	}
 
 	// Other resources' paths have names too: a refusal tells them before it is known that there is no such thing.
 	t.add("/apis/{group}/{version}/namespaces/{namespace}/{resource}", s.unknownResource)
@@ -174,6 +178,19 @@ func (s *server) unknownResource(q *request, vars map[string]string) {
 	}
 }
 
+// discover is a path that tells what is served.
+func discover(document *discovery.Document) endpoint {
+	return func(q *request, _ map[string]string) {
+		q.answer = func(q *request) (*response, error) {
+			answer, err := document.Answer(q.http)
+			return &response{code: answer.Code, document: answer.Body, documentType: answer.ContentType, header: answer.Header}, err
+		}
+		if !document.AnyMethod && q.http.Method != http.MethodGet {
+			q.known, q.answer = false, noSuchMethod
+		}
+	}
+}
+
 // only is a path outside of resources that knows one method.
 func only(method string, answer verb) endpoint {
 	return func(q *request, _ map[string]string) {
@@ -204,7 +221,7 @@ func probe(answer verb) endpoint {
 // noSuchPath is a Status below a group that is served, and plain text elsewhere.
 func noSuchPath(q *request) (*response, error) {
 	path := q.http.URL.Path
-	if strings.HasPrefix(path, groupPrefix+"/") || strings.HasPrefix(path, "/api/v1/") {
+	if strings.HasPrefix(path, groupPrefix+"/") || strings.HasPrefix(path, "/api/") {
 		return nil, errNoSuchPath
 	}
 	return &response{

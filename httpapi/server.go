@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/leasehold/leasehold/httpapi/discovery"
 	"github.com/leasehold/leasehold/httpapi/fieldmanager"
 )
 
@@ -19,6 +20,9 @@ type Config struct {
 
 	// Logger gets what an operator would want to know; requests are logged at Debug. Nil discards.
 	Logger hclog.Logger
+
+	// Version is this program's own version, which /version tells beside that of Kubernetes.
+	Version string
 
 	// Metrics is where the door registers its own metrics and what /metrics serves. Nil means a registry of its own.
 	Metrics *prometheus.Registry
@@ -114,8 +118,11 @@ func New(config Config, store Store) (http.Handler, error) {
 		renderings: renderings{limit: maxRenderings},
 		interests:  newInterests(store),
 	}
-	s.routes = s.newRoutes()
-	var err error
+	documents, err := discovery.New(config.Version, discovery.Leases())
+	if err != nil {
+		return nil, err
+	}
+	s.routes = s.newRoutes(documents)
 	if s.fields, err = fieldmanager.New(); err != nil {
 		return nil, err
 	}

@@ -86,6 +86,7 @@ func serve(ctx context.Context, config Config, logger hclog.Logger) error {
 	handler, err := httpapi.New(httpapi.Config{
 		Authenticator: authenticator,
 		Logger:        logger.Named("httpapi"),
+		Version:       leaseholdVersion,
 		MaxInFlight:   config.MaxInFlight,
 		Extra:         map[string]http.Handler{statusPath: statusHandler(node, config.AdvertiseURL)},
 	}, store)

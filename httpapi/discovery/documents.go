@@ -1,0 +1,73 @@
+package discovery
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Documents are all documents of a server, by path.
+type Documents map[string]*Document
+
+// New makes the documents of a server of these resources, whose own version is own.
+func New(own string, resources ...Resource) (Documents, error) {
+	documents := Documents{}
+	if err := documents.addVersion(own); err != nil {
+		return nil, fmt.Errorf("discovery: %w", err)
+	}
+	if err := documents.addGroups(groupsOf(resources)); err != nil {
+		return nil, fmt.Errorf("discovery: %w", err)
+	}
+	return documents, nil
+}
+
+func (d Documents) addVersion(own string) error {
+	text, err := json.MarshalIndent(newVersionInfo(own), "", "  ")
+	if err != nil {
+		return err
+	}
+	d["/version"] = &Document{forms: []form{{mediaTypes: []string{jsonType}, contentType: jsonType, body: text}}}
+	return nil
+}
+
+func (d Documents) addGroups(groups []group) error {
+	core := core()
+	if err := d.add("/api", false, apiVersions(core), aggregated([]group{core})); err != nil {
+		return err
+	}
+	if err := d.add("/api/v1", false, apiResourceList(&core.versions[0]), nil); err != nil {
+		return err
+	}
+	if err := d.add("/apis", true, apiGroupList(groups), aggregated(groups)); err != nil {
+		return err
+	}
+	for i := range groups {
+		g := &groups[i]
+		if err := d.add("/apis/"+g.name, true, apiGroup(g), nil); err != nil {
+			return err
+		}
+		for j := range g.versions {
+			v := &g.versions[j]
+			if err := d.add("/apis/"+v.String(), false, apiResourceList(v), nil); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// add adds a document, and beside it the aggregated one unless that is nil.
+func (d Documents) add(path string, anyMethod bool, plain, aggregated object) error {
+	forms, err := formsOf(plain)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if aggregated != nil {
+		more, err := aggregatedFormsOf(aggregated)
+		if err != nil {
+			return fmt.Errorf("%s aggregated: %w", path, err)
+		}
+		forms = append(forms, more...)
+	}
+	d[path] = &Document{AnyMethod: anyMethod, forms: forms, path: path}
+	return nil
+}

@@ -1,0 +1,77 @@
+package discovery
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Resource is one kind of objects that is served.
+type Resource struct {
+	Group, Version, Kind string
+	Plural, Singular     string
+	Namespaced           bool
+	ShortNames           []string
+	Verbs                []string // in alphabetical order
+}
+
+// Leases are the resource this server is about.
+func Leases() Resource {
+	return Resource{
+		Group: "coordination.k8s.io", Version: "v1", Kind: "Lease",
+		Plural: "leases", Singular: "lease", Namespaced: true,
+		Verbs: []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
+	}
+}
+
+func (r *Resource) groupVersion() schema.GroupVersion {
+	return schema.GroupVersion{Group: r.Group, Version: r.Version}
+}
+
+// storageHash tells clients whether two servers store a resource alike; it is made as kube-apiserver makes it.
+func (r *Resource) storageHash() string {
+	sum := sha256.Sum256([]byte(r.Group + "/" + r.Version + "/" + r.Kind))
+	return base64.StdEncoding.EncodeToString(sum[:8])
+}
+
+// group is what is served of one API group: its versions in order of preference, each with its resources.
+type group struct {
+	name     string
+	versions []groupVersion
+}
+
+type groupVersion struct {
+	schema.GroupVersion
+	resources []Resource
+}
+
+// groupsOf arranges resources by group and version, each in order of their first appearance.
+func groupsOf(resources []Resource) []group {
+	var groups []group
+	for _, r := range resources {
+		g := slices.IndexFunc(groups, func(g group) bool { return g.name == r.Group })
+		if g < 0 {
+			g, groups = len(groups), append(groups, group{name: r.Group})
+		}
+		versions := &groups[g].versions
+		v := slices.IndexFunc(*versions, func(v groupVersion) bool { return v.Version == r.Version })
+		if v < 0 {
+			v, *versions = len(*versions), append(*versions, groupVersion{GroupVersion: r.groupVersion()})
+		}
+		(*versions)[v].resources = append((*versions)[v].resources, r)
+	}
+	return groups
+}
+
+// core is the group without a name. It has no resources here, but its version is served: clients ask for it first of
+// all, and not all of them take its absence well.
+func core() group {
+	return group{versions: []groupVersion{{GroupVersion: schema.GroupVersion{Version: "v1"}}}}
+}
+
+func (v *groupVersion) forDiscovery() metav1.GroupVersionForDiscovery {
+	return metav1.GroupVersionForDiscovery{GroupVersion: v.String(), Version: v.Version}
+}
