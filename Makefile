@@ -6,7 +6,7 @@ PORT    ?= 8443
 ROUNDS  ?= 5
 SECONDS ?= 10
 E2E     := cmd/leasehold/e2e
-BUILD   := $(GO) build -trimpath
+BUILD   := $(GO) build
 
 .DEFAULT_GOAL := help
 .PHONY: help build run test race lint e2e bench fuzz nightly
