@@ -35,8 +35,16 @@ type Member struct {
 	Voter   bool   `json:"voter"`
 }
 
-// Status describes this node, for operators.
+// Status describes this node, for operators. Hash reads everything stored.
 func (n *Node) Status() Status {
+	s := n.Summary()
+	index, hash := n.machine.Hash()
+	s.HashIndex, s.Hash = index, fmt.Sprintf("%016x", hash)
+	return s
+}
+
+// Summary is Status without the hash: cheap enough to be asked at every scrape of metrics.
+func (n *Node) Summary() Status {
 	state := n.machine.State()
 	current, _ := n.leaders.view()
 	s := Status{
@@ -47,8 +55,6 @@ func (n *Node) Status() Status {
 		Objects:  state.Count("leases", "", ""),
 	}
 	s.AppliedIndex, _ = n.machine.Applied()
-	index, hash := n.machine.Hash()
-	s.HashIndex, s.Hash = index, fmt.Sprintf("%016x", hash)
 	if err := n.Ready(); err != nil {
 		s.NotReady = err.Error()
 	} else {

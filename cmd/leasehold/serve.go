@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
 
 	"github.com/leasehold/leasehold/cluster"
@@ -78,24 +79,22 @@ func serve(ctx context.Context, config Config, logger hclog.Logger) error {
 		return err
 	}
 
+	entrance := &doorway{}
+	server := httpapi.NewHTTPServer(entrance, api, logger.Named("http"))
+	failed := make(chan error, 1)
+	go func() { failed <- server.ServeTLS(listener, "", "") }()
+	defer server.Close()
+
 	node, err := cluster.OpenDirectory(ctx, directory)
 	if err != nil {
 		return err
 	}
 	store := newLeavingStore(node)
-	handler, err := httpapi.New(httpapi.Config{
-		Authenticator: authenticator,
-		Logger:        logger.Named("httpapi"),
-		Version:       leaseholdVersion,
-		MaxInFlight:   config.MaxInFlight,
-		Extra:         map[string]http.Handler{statusPath: statusHandler(node, config.AdvertiseURL)},
-	}, store)
+	door, err := openDoor(store, node, authenticator, config, logger)
 	if err != nil {
 		return errors.Join(err, closeNode(node, config.ShutdownGrace))
 	}
-	server := httpapi.NewHTTPServer(handler, api, logger.Named("http"))
-	failed := make(chan error, 1)
-	go func() { failed <- server.ServeTLS(listener, "", "") }()
+	entrance.open(door)
 	logger.Info("serving", "version", leaseholdVersion, "id", config.ID, "url", config.AdvertiseURL, "peers", config.PeerListen)
 
 	select {
@@ -104,6 +103,22 @@ func serve(ctx context.Context, config Config, logger hclog.Logger) error {
 	case err = <-failed:
 	}
 	return errors.Join(err, stopServing(store, server, node, config, logger))
+}
+
+// openDoor is the door as httpapi wants it.
+func openDoor(store httpapi.Store, node *cluster.Node, authenticator *auth.Authenticator, config Config, logger hclog.Logger) (http.Handler, error) {
+	registry := prometheus.NewRegistry()
+	if err := registry.Register(nodeMetrics{node}); err != nil {
+		return nil, err
+	}
+	return httpapi.New(httpapi.Config{
+		Authenticator: authenticator,
+		Logger:        logger.Named("httpapi"),
+		Version:       leaseholdVersion,
+		Metrics:       registry,
+		MaxInFlight:   config.MaxInFlight,
+		Extra:         map[string]http.Handler{statusPath: statusHandler(node, config.AdvertiseURL)},
+	}, store)
 }
 
 // stopServing is the order of a graceful stop. Each step makes the next one quiet: a node that is not ready gets no new
