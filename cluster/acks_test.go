@@ -150,9 +150,11 @@ func TestAProbeTellsAFollowerTheCommitIndex(t *testing.T) {
 		follower := c.others(leader)[0]
 		leader.apply(t, "x")
 		term, index := leader.raft.CurrentTerm(), leader.raft.LastIndex()
-		require.NoError(t, leader.transport.probe(follower.id, raft.AppendEntriesRequest{
-			Term: term, PrevLogEntry: index, PrevLogTerm: term, LeaderCommitIndex: index,
-		}))
+		eventually(t, time.Second, func() bool { // the entry itself may be under way
+			return leader.transport.probe(follower.id, raft.AppendEntriesRequest{
+				Term: term, PrevLogEntry: index, PrevLogTerm: term, LeaderCommitIndex: index,
+			}) == nil
+		})
 		eventually(t, time.Second, func() bool { return len(follower.machine.all()) == 1 })
 	})
 }
