@@ -89,6 +89,26 @@ func TestHungProposalEndsAtTheDeadline(t *testing.T) {
 	assert.Empty(t, got.Header.Get("Retry-After"))
 }
 
+// cutOff is a store that hears nothing from the others.
+type cutOff struct{ *oneNode }
+
+func (cutOff) Barrier(ctx context.Context) error {
+	<-ctx.Done()
+	return cluster.ErrUnavailable
+}
+
+func TestCutOffNodeAnswersAnErrorInTime(t *testing.T) {
+	d := openDoorAt(t, cutOff{newOneNode(t)}, func(c *Config) { c.Deadline = 50 * time.Millisecond })
+	for _, c := range [][3]string{
+		{"GET", "/a", ""}, {"GET", "", ""}, {"DELETE", "/a", ""}, {"PATCH", "/a", "{}"}, {"DELETE", "", ""},
+	} {
+		got := d.do(t, c[0], leasesPath+c[1], c[2], "Content-Type", contentTypeOf(c[0]))
+		assert.Equal(t, http.StatusServiceUnavailable, got.StatusCode, "%v %s", c, got.body)
+		assert.Equal(t, "1", got.Header.Get("Retry-After"), c)
+	}
+	assert.Equal(t, http.StatusOK, d.do(t, "GET", leasesPath+"?resourceVersion=0", "").StatusCode, "any version will do")
+}
+
 // panicking is a store whose state cannot be looked at.
 type panicking struct{ *oneNode }
 

@@ -28,8 +28,10 @@ func parseVersion(given string) (uint64, error) {
 	return revision, nil
 }
 
-// newest returns the state with all that was acknowledged before now.
-func (s *server) newest(ctx context.Context) (*fsm.State, error) {
+// newest returns the state with all that was acknowledged before now. A node that is cut off answers an error by the
+// deadline that holds for commands too: its barrier would wait as long as it is let.
+func (s *server) newest(context.Context) (*fsm.State, error) {
+	ctx := s.deadlines.until(time.Now().Add(s.config.Deadline))
 	if err := s.store.Barrier(ctx); err != nil {
 		return nil, err
 	}
