@@ -23,7 +23,7 @@ type Document struct {
 
 // form is a document as bytes.
 type form struct {
-	mediaTypes  []string // by which it can be asked for
+	mediaTypes  []string // by which it can be asked for; none for whatever is asked
 	aggregated  bool     // and with aggregatedParameters
 	contentType string
 	body        []byte
@@ -75,10 +75,9 @@ func (d *Document) negotiate(accept string) *form {
 		return &d.forms[0]
 	}
 	for _, clause := range goautoneg.ParseAccept(accept) {
-		shaped := clause.Params["as"] != "" || clause.Params["g"] != "" || clause.Params["v"] != ""
 		for i := range d.forms {
 			f := &d.forms[i]
-			if f.named(clause.Type, clause.SubType) && f.aggregated == shaped && (!shaped || isAggregated(clause.Params)) {
+			if f.named(clause.Type, clause.SubType) && f.fits(clause.Params) {
 				return f
 			}
 		}
@@ -87,7 +86,7 @@ func (d *Document) negotiate(accept string) *form {
 }
 
 func (f *form) named(kind, subtype string) bool {
-	if kind == "*" && subtype == "*" {
+	if kind == "*" && subtype == "*" || f.mediaTypes == nil {
 		return true
 	}
 	for _, name := range f.mediaTypes {
@@ -96,6 +95,14 @@ func (f *form) named(kind, subtype string) bool {
 		}
 	}
 	return false
+}
+
+// fits looks at a clause's parameters. Those that ask for no other shape are ignored.
+func (f *form) fits(params map[string]string) bool {
+	if params["as"] == "" && params["g"] == "" && params["v"] == "" {
+		return !f.aggregated
+	}
+	return f.aggregated && isAggregated(params)
 }
 
 func (d *Document) notAcceptable() error {

@@ -14,7 +14,11 @@ func New(own string, resources ...Resource) (Documents, error) {
 	if err := documents.addVersion(own); err != nil {
 		return nil, fmt.Errorf("discovery: %w", err)
 	}
-	if err := documents.addGroups(groupsOf(resources)); err != nil {
+	groups := groupsOf(resources)
+	if err := documents.addGroups(groups); err != nil {
+		return nil, fmt.Errorf("discovery: %w", err)
+	}
+	if err := documents.addOpenAPI(groups); err != nil {
 		return nil, fmt.Errorf("discovery: %w", err)
 	}
 	return documents, nil
