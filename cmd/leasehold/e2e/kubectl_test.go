@@ -34,7 +34,7 @@ func TestKubectlThroughEveryDoor(t *testing.T) {
 				return strings.Join(strings.Fields(events.Text()), " ")
 			}
 
-			assert.Contains(t, c.kubectlInput(context, heartbeat, "create", "--validate=false", "-f", "-"), "lease.coordination.k8s.io/heartbeat created")
+			assert.Contains(t, c.kubectlInput(context, heartbeat, "create", "-f", "-"), "lease.coordination.k8s.io/heartbeat created")
 			assert.Equal(t, "EVENT NAME HOLDER AGE", next())
 			assert.Regexp(t, `^ADDED heartbeat me \d+s$`, next())
 
@@ -54,7 +54,7 @@ func TestDataOutlivesARestartOfAllAndOtherClustersAreUntouched(t *testing.T) {
 	t.Parallel()
 	needKubectl(t)
 	c, other := startCluster(t), startCluster(t)
-	c.kubectlInput("cluster", heartbeat, "create", "--validate=false", "-f", "-")
+	c.kubectlInput("cluster", heartbeat, "create", "-f", "-")
 	uid := func() string {
 		return c.kubectl("cluster", "get", "lease", "heartbeat", "-n", "team-a", "-o", "jsonpath={.metadata.uid}")
 	}
@@ -72,7 +72,7 @@ func TestOthersServeWhenAnyNodeIsKilled(t *testing.T) {
 	leader, _ := c.leader()
 	c.kill(leader)
 	c.leader()
-	c.kubectlInput("cluster", heartbeat, "create", "--validate=false", "-f", "-")
+	c.kubectlInput("cluster", heartbeat, "create", "-f", "-")
 	for k := 1; k <= 3; k++ {
 		if k != leader {
 			assert.Contains(t, c.kubectl(fmt.Sprintf("node-%d", k), "get", "leases", "-n", "team-a", "-o", "name"), "heartbeat")
