@@ -21,7 +21,7 @@ import (
 
 // boltLockTimeout is how long to wait for another process to let the file go; a restart may overlap with the end of the
 // former process.
-const boltLockTimeout = 10 * time.Second
+const boltLockTimeout = 3 * time.Second
 
 // unfinishedBolt is the name of a bolt file that is being made. Bolt's creation of a file is not safe against crashes,
 // so that a file under its final name is always whole, and one under this name may be thrown away.
@@ -101,11 +101,16 @@ func verifyBolt(path string, snapshot *raft.SnapshotMeta) (err error) {
 		return refuse(path, err)
 	}
 	defer store.Close()
-	if _, err := store.GetUint64([]byte("CurrentTerm")); err != nil && !notFound(err) {
+	current, err := store.GetUint64([]byte("CurrentTerm"))
+	if err != nil && !notFound(err) {
 		return refuse(path, err)
 	}
-	if _, _, err := newVoteStore(store).vote(); err != nil && !notFound(err) {
+	voted, _, err := newVoteStore(store).vote()
+	if err != nil && !notFound(err) {
 		return fmt.Errorf("%s: %w", path, damaged(err))
+	}
+	if voted > current { // raft stores a term before it votes in it
+		return fmt.Errorf("%s: vote in term %d, beyond the current term %d: %w", path, voted, current, errDamaged)
 	}
 	return verifyLog(path, store, snapshot)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"sync"
 
 	"github.com/hashicorp/raft"
@@ -53,8 +54,7 @@ func (s *voteStore) Set(key, value []byte) error {
 	if held == nil {
 		return errors.New("store vote: candidate without a term")
 	}
-	vote := binary.BigEndian.AppendUint64(make([]byte, 0, 8+len(value)), *held)
-	return s.StableStore.Set([]byte(keyVote), append(vote, value...))
+	return s.StableStore.Set([]byte(keyVote), encodeVote(*held, value))
 }
 
 func (s *voteStore) GetUint64(key []byte) (uint64, error) {
@@ -81,10 +81,22 @@ func (s *voteStore) vote() (term uint64, candidate []byte, err error) {
 		return 0, nil, errKeyNotFound
 	case err != nil:
 		return 0, nil, err
-	case len(vote) < 8:
-		return 0, nil, fmt.Errorf("read vote: %d bytes where 8 or more belong", len(vote))
 	}
-	return binary.BigEndian.Uint64(vote), vote[8:], nil
+	return decodeVote(vote)
+}
+
+// encodeVote is the checksum of what follows, the term, and the candidate.
+func encodeVote(term uint64, candidate []byte) []byte {
+	vote := append(binary.BigEndian.AppendUint64(make([]byte, 4, 12+len(candidate)), term), candidate...)
+	binary.BigEndian.PutUint32(vote, crc32.Checksum(vote[4:], castagnoli))
+	return vote
+}
+
+func decodeVote(vote []byte) (term uint64, candidate []byte, err error) {
+	if len(vote) < 12 || binary.BigEndian.Uint32(vote) != crc32.Checksum(vote[4:], castagnoli) {
+		return 0, nil, fmt.Errorf("read vote: %w", errChecksum)
+	}
+	return binary.BigEndian.Uint64(vote[4:]), vote[12:], nil
 }
 
 // notFound reports whether err is a stable store's way to say that it has no such key.
