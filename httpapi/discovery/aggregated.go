@@ -21,6 +21,9 @@ func aggregated(groups []group) *apidiscoveryv2.APIGroupDiscoveryList {
 		Items:    []apidiscoveryv2.APIGroupDiscovery{},
 	}
 	for _, g := range groups {
+		if len(g.versions) == 0 {
+			continue
+		}
 		item := apidiscoveryv2.APIGroupDiscovery{ObjectMeta: metav1.ObjectMeta{Name: g.name}}
 		for _, v := range g.versions {
 			item.Versions = append(item.Versions, aggregatedVersion(v))

@@ -3,6 +3,8 @@ package discovery
 import (
 	"encoding/json"
 	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Documents are all documents of a server, by path.
@@ -14,11 +16,14 @@ func New(own string, resources ...Resource) (Documents, error) {
 	if err := documents.addVersion(own); err != nil {
 		return nil, fmt.Errorf("discovery: %w", err)
 	}
-	groups := groupsOf(resources)
+	core, groups := groupsOf(resources)
+	if err := documents.addCore(core); err != nil {
+		return nil, fmt.Errorf("discovery: %w", err)
+	}
 	if err := documents.addGroups(groups); err != nil {
 		return nil, fmt.Errorf("discovery: %w", err)
 	}
-	if err := documents.addOpenAPI(groups); err != nil {
+	if err := documents.addOpenAPI(append(groups, core)); err != nil {
 		return nil, fmt.Errorf("discovery: %w", err)
 	}
 	return documents, nil
@@ -33,14 +38,25 @@ func (d Documents) addVersion(own string) error {
 	return nil
 }
 
-func (d Documents) addGroups(groups []group) error {
-	core := core()
+// addCore adds the group without a name. Its v1 can be asked for even when it is empty and not listed: some clients
+// always ask for it, and fail if it is not there.
+func (d Documents) addCore(core group) error {
 	if err := d.add("/api", false, apiVersions(core), aggregated([]group{core})); err != nil {
 		return err
 	}
-	if err := d.add("/api/v1", false, apiResourceList(&core.versions[0]), nil); err != nil {
-		return err
+	versions := core.versions
+	if len(versions) == 0 {
+		versions = []groupVersion{{GroupVersion: schema.GroupVersion{Version: "v1"}}}
 	}
+	for i := range versions {
+		if err := d.add(versions[i].path(), false, apiResourceList(&versions[i]), nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d Documents) addGroups(groups []group) error {
 	if err := d.add("/apis", true, apiGroupList(groups), aggregated(groups)); err != nil {
 		return err
 	}
@@ -51,7 +67,7 @@ func (d Documents) addGroups(groups []group) error {
 		}
 		for j := range g.versions {
 			v := &g.versions[j]
-			if err := d.add("/apis/"+v.String(), false, apiResourceList(v), nil); err != nil {
+			if err := d.add(v.path(), false, apiResourceList(v), nil); err != nil {
 				return err
 			}
 		}

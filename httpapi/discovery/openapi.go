@@ -64,7 +64,7 @@ func (d Documents) addOpenAPI(groups []group) error {
 	}
 	for _, g := range groups {
 		for _, v := range g.versions {
-			if d["/openapi/v3/apis/"+v.String()] == nil {
+			if d["/openapi/v3"+v.path()] == nil {
 				return fmt.Errorf("%s is not described in openapi/v3: add it to specgen", v)
 			}
 		}

@@ -48,9 +48,10 @@ type groupVersion struct {
 	resources []Resource
 }
 
-// groupsOf arranges resources by group and version, each in order of their first appearance.
-func groupsOf(resources []Resource) []group {
-	var groups []group
+// groupsOf arranges resources by group and version, each in order of their first appearance. The core group is apart, and
+// always there.
+func groupsOf(resources []Resource) (core group, groups []group) {
+	groups = []group{{}}
 	for _, r := range resources {
 		g := slices.IndexFunc(groups, func(g group) bool { return g.name == r.Group })
 		if g < 0 {
@@ -63,13 +64,15 @@ func groupsOf(resources []Resource) []group {
 		}
 		(*versions)[v].resources = append((*versions)[v].resources, r)
 	}
-	return groups
+	return groups[0], groups[1:]
 }
 
-// core is the group without a name. It has no resources here, but its version is served: clients ask for it first of
-// all, and not all of them take its absence well.
-func core() group {
-	return group{versions: []groupVersion{{GroupVersion: schema.GroupVersion{Version: "v1"}}}}
+// path is where the version's resources are.
+func (v *groupVersion) path() string {
+	if v.Group == "" {
+		return "/api/" + v.Version
+	}
+	return "/apis/" + v.String()
 }
 
 func (v *groupVersion) forDiscovery() metav1.GroupVersionForDiscovery {
