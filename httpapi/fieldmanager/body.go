@@ -12,7 +12,7 @@ import (
 func decode(body []byte) (*unstructured.Unstructured, error) {
 	config := &unstructured.Unstructured{Object: map[string]any{}}
 	if err := yaml.Unmarshal(body, &config.Object); err != nil {
-		return nil, malformed(fmt.Sprintf("error decoding YAML: %v", err))
+		return nil, malformed(fmt.Sprintf("error decoding patch: %v", err))
 	}
 	return config, nil
 }
@@ -27,7 +27,7 @@ func repeatedKeys(body []byte, fieldValidation string) (warnings []string, err e
 	case err == nil:
 		return nil, nil
 	case fieldValidation == metav1.FieldValidationStrict:
-		return nil, malformed(fmt.Sprintf("error strict decoding YAML: %v", err))
+		return nil, malformed(fmt.Sprintf("error strict decoding patch: %v", err))
 	}
 	return []string{err.Error()}, nil
 }

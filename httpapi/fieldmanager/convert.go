@@ -33,7 +33,7 @@ func (converter) ConvertToVersion(in runtime.Object, target runtime.GroupVersion
 		*out = *in
 	case *unstructured.Unstructured:
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(in.Object, out); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("unable to convert unstructured object to %v: %w", leaseKind, err)
 		}
 	default:
 		return nil, fmt.Errorf("convert %T: not a Lease", in)

@@ -2,7 +2,6 @@ package fieldmanager
 
 import (
 	"errors"
-	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,11 +24,12 @@ type Conflict struct {
 
 func (c *Conflict) Error() string { return c.Message }
 
-// applyError sorts what the library returns, which for some of it is already a Status.
+// applyError sorts what the library returns, which for some of it is already a Status. The rest is passed on as it is,
+// since the client of kube-apiserver is shown the library's own words.
 func applyError(err error) error {
 	var status *apierrors.StatusError
 	if !errors.As(err, &status) {
-		return fmt.Errorf("apply: %w", err)
+		return err
 	}
 	switch status.ErrStatus.Reason {
 	case metav1.StatusReasonConflict:
@@ -41,5 +41,5 @@ func applyError(err error) error {
 	case metav1.StatusReasonBadRequest:
 		return malformed(status.ErrStatus.Message)
 	}
-	return fmt.Errorf("apply: %w", err)
+	return err
 }
