@@ -12,19 +12,42 @@ type check struct {
 	err  error
 }
 
-// livez says that this process answers at all. A node that has lost its quorum is alive: to restart it would not help.
-func (s *server) livez(q *request) (*response, error) {
-	return health(q, "livez", check{name: "ping"}), nil
+// alive says that this process answers at all. A node that has lost its quorum is alive: to restart it would not help.
+func (s *server) alive() []check { return []check{{name: "ping"}} }
+
+// ready says whether this node can serve linearizable reads and writes now.
+func (s *server) ready() []check {
+	return []check{{name: "ping"}, {name: "quorum", err: s.store.Ready()}}
 }
 
-// healthz is livez's old name.
-func (s *server) healthz(q *request) (*response, error) {
-	return health(q, "healthz", check{name: "ping"}), nil
+// addHealth lists the paths that supervisors ask, and for each of them one for every single check.
+func (s *server) addHealth(t *routes) {
+	for name, checks := range map[string]func() []check{"livez": s.alive, "healthz": s.alive, "readyz": s.ready} {
+		t.add("/"+name, probe(func(q *request) (*response, error) { return health(q, name, checks()...), nil }))
+		t.add("/"+name+"/{check}", oneCheck(checks))
+	}
 }
 
-// readyz says whether this node can serve linearizable reads and writes now.
-func (s *server) readyz(q *request) (*response, error) {
-	return health(q, "readyz", check{name: "ping"}, check{name: "quorum", err: s.store.Ready()}), nil
+// oneCheck is the path of a single check.
+func oneCheck(checks func() []check) endpoint {
+	return func(q *request, vars map[string]string) {
+		all := checks()
+		i := slices.IndexFunc(all, func(c check) bool { return c.name == vars["check"] })
+		if i < 0 {
+			q.known, q.answer = false, noSuchPath
+			return
+		}
+		probe(func(*request) (*response, error) {
+			if err := all[i].err; err != nil {
+				return text(http.StatusInternalServerError, "internal server error: "+err.Error()+"\n"), nil
+			}
+			return text(http.StatusOK, "ok"), nil
+		})(q, nil)
+	}
+}
+
+func text(code int, body string) *response {
+	return &response{code: code, document: []byte(body), documentType: "text/plain; charset=utf-8"}
 }
 
 // health answers ok, or with ?verbose or when something fails a line for each check. The query's exclude leaves some out.

@@ -42,9 +42,7 @@ func (s *server) newRoutes(documents discovery.Documents) *routes {
 	t.add(groupPrefix+"/v1/watch/namespaces/{namespace}/leases", s.watchOnly)
 	t.add(groupPrefix+"/v1/watch/leases", s.watchOnly)
 
-	t.add("/livez", probe(s.livez))
-	t.add("/readyz", probe(s.readyz))
-	t.add("/healthz", probe(s.healthz))
+	s.addHealth(t)
 	for path, handler := range s.config.Extra {
 		t.add(path, only(http.MethodGet, extra(handler)))
 	}
