@@ -16,6 +16,9 @@ func Name(fieldManager, userAgent string) string {
 		return fieldManager
 	}
 	agent, _, _ := strings.Cut(userAgent, "/")
+	if plain(agent) {
+		return agent[:min(len(agent), maxName)]
+	}
 	var name strings.Builder
 	for _, r := range agent {
 		if !unicode.IsPrint(r) {
@@ -27,4 +30,14 @@ func Name(fieldManager, userAgent string) string {
 		name.WriteRune(r)
 	}
 	return name.String()
+}
+
+// plain tells whether nothing is to be left out of s and it may be cut anywhere, which goes for nearly all agents.
+func plain(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
 }
