@@ -86,6 +86,8 @@ func (r *served) routes() []common.Route {
 	some := root + "/namespaces/{namespace}/" + r.Plural
 	one := some + "/{name}"
 	inNamespace, withName := []common.Parameter{namespace()}, []common.Parameter{namespace(), name(r.Kind)}
+	watched := root + "/watch"
+	const instead = "deprecated: use the 'watch' parameter with a list operation instead"
 	list, remove := metav1.ListOptions{}, metav1.DeleteOptions{}
 	return []common.Route{
 		r.verb("list", http.MethodGet, all, "ForAllNamespaces", nil, "list or watch objects of kind "+r.Kind).
@@ -106,12 +108,20 @@ func (r *served) routes() []common.Route {
 			consumed(patchTypes).options(metav1.PatchOptions{}).takes(metav1.Patch{}, true).answers(r.object, http.StatusOK, http.StatusCreated),
 		r.verb("delete", http.MethodDelete, one, "", withName, article(r.Kind, "delete")).
 			options(remove).takes(remove, false).answers(metav1.Status{}, http.StatusOK, http.StatusAccepted),
+
+		r.verb("watchlist", http.MethodGet, watched+"/"+r.Plural, "ListForAllNamespaces", nil, "watch individual changes to a list of "+r.Kind+". "+instead+".").
+			produced(withStreams).options(list).answers(metav1.WatchEvent{}, http.StatusOK),
+		r.verb("watchlist", http.MethodGet, strings.Replace(some, root, watched, 1), "List", inNamespace, "watch individual changes to a list of "+r.Kind+". "+instead+".").
+			produced(withStreams).options(list).answers(metav1.WatchEvent{}, http.StatusOK),
+		r.verb("watch", http.MethodGet, strings.Replace(one, root, watched, 1), "", withName, "watch changes to an object of kind "+r.Kind+". "+instead+
+			", filtered to a single item with the 'fieldSelector' parameter.").
+			produced(withStreams).options(list).answers(metav1.WatchEvent{}, http.StatusOK),
 	}
 }
 
 // operationVerbs are the words that generated clients know the actions by.
 var operationVerbs = map[string]string{"list": "list", "post": "create", "deletecollection": "delete", "get": "read",
-	"put": "replace", "patch": "patch", "delete": "delete"}
+	"put": "replace", "patch": "patch", "delete": "delete", "watchlist": "watch", "watch": "watch"}
 
 func (r *served) verb(action, method, path, suffix string, parameters []common.Parameter, description string) *route {
 	scope := "Namespaced"
