@@ -72,13 +72,9 @@ func (s *server) watch(q *request) (*response, error) {
 	w := &watch{
 		server: s, form: q.form, selector: options.selector, cursor: revision,
 		bookmarks: options.AllowWatchBookmarks,
-		timeout:   minWatch + rand.N(minWatch),
+		timeout:   watchTimeout(options.TimeoutSeconds),
 	}
 	w.watcher = watcher{interest: options.selector.interest(), wake: make(chan struct{}, 1)}
-	if seconds := options.TimeoutSeconds; seconds != nil && *seconds > 0 {
-		w.timeout = time.Duration(*seconds) * time.Second
-	}
-
 	initial := options.SendInitialEvents != nil && *options.SendInitialEvents
 	var first start
 	switch {
@@ -101,6 +97,14 @@ func (s *server) watch(q *request) (*response, error) {
 		}
 	}
 	return &response{code: http.StatusOK, stream: func(out http.ResponseWriter) { w.serve(q, out, first) }}, nil
+}
+
+// watchTimeout is how long a watch lasts for which its client asked for so many seconds, or nothing.
+func watchTimeout(seconds *int64) time.Duration {
+	if seconds != nil && *seconds > 0 {
+		return time.Duration(*seconds) * time.Second
+	}
+	return minWatch + rand.N(minWatch)
 }
 
 // serve writes the answer until the watch ends.
