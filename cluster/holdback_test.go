@@ -15,13 +15,13 @@ func TestAPeerIsLevelSoonAfterALongAbsence(t *testing.T) {
 		away := c.others(leader)[0]
 		for absence := 1; absence <= 3; absence++ {
 			c.cut(away.id)
-			for range 40 {
+			for range 35 {
 				leader.apply(t, "while away")
 				time.Sleep(time.Second)
 			}
 			c.connect(away.id)
 			healed := time.Now()
-			eventually(t, time.Minute, func() bool { return len(away.machine.all()) == 40*absence })
+			eventually(t, time.Minute, func() bool { return len(away.machine.all()) == 35*absence })
 			assert.Less(t, time.Since(healed), time.Second)
 		}
 		assert.Same(t, leader, c.leader())

@@ -242,15 +242,14 @@ func TestDeadlinesGrowWithTheBytes(t *testing.T) {
 			buffer := make([]byte, pacedChunk)
 			for received := 0; received < size; {
 				n, err := far.Read(buffer)
-				received += n
-				if !assert.NoError(t, err) {
+				if err != nil {
 					return
 				}
+				received += n
 				time.Sleep(20 * time.Millisecond)
 			}
 			time.Sleep(300 * time.Millisecond) // to disk
-			_, err := far.Write([]byte("k"))
-			assert.NoError(t, err)
+			_, _ = far.Write([]byte("k"))
 		}()
 		require.NoError(t, conn.SetDeadline(time.Now().Add(200*time.Millisecond)))
 		n, err := conn.Write(make([]byte, size))
