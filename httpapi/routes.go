@@ -173,6 +173,10 @@ func (s *server) unknownResource(q *request, vars map[string]string) {
 		q.verb = "create"
 	case http.MethodPut:
 		q.verb = "update"
+	case http.MethodDelete:
+		if q.key.Name == "" {
+			q.verb = "deletecollection"
+		}
 	}
 }
 
@@ -222,10 +226,9 @@ func noSuchPath(q *request) (*response, error) {
 	if strings.HasPrefix(path, groupPrefix+"/") || strings.HasPrefix(path, "/api/") {
 		return nil, errNoSuchPath
 	}
-	return &response{
-		code: http.StatusNotFound, document: []byte("404 page not found\n"), documentType: "text/plain; charset=utf-8",
-		header: http.Header{"X-Content-Type-Options": {"nosniff"}},
-	}, nil
+	answer := text(http.StatusNotFound, "404 page not found\n")
+	answer.header = http.Header{"X-Content-Type-Options": {"nosniff"}}
+	return answer, nil
 }
 
 func noSuchMethod(*request) (*response, error) { return nil, errNoSuchMethod }
