@@ -32,6 +32,10 @@ func buildAndRun(m *testing.M) int {
 		fmt.Fprintf(os.Stderr, "build the binary: %v\n%s", err, out)
 		return 1
 	}
+	if out, err := buildCandidate(dir); err != nil {
+		fmt.Fprintf(os.Stderr, "build the candidate: %v\n%s", err, out)
+		return 1
+	}
 	return m.Run()
 }
 
