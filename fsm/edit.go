@@ -30,8 +30,8 @@ func (e *edit) find(id string) *Object {
 		e.path = append(e.path, step{n, i})
 		n = n.children[i]
 	}
-	i := lowerBound(n.ids, id)
-	if i == len(n.ids) || n.ids[i] != id {
+	i, found := n.position(id)
+	if !found {
 		return nil
 	}
 	e.path = append(e.path, step{n, i})
@@ -63,6 +63,7 @@ func (e *edit) own(at **node) *node {
 func (e *edit) insert(id string, object *Object) {
 	if e.root == nil {
 		e.root = newLeaf(e.token)
+		e.root.index = newIndex(0)
 	}
 	right, separator := e.insertBelow(&e.root, id, object)
 	if right == nil {
@@ -71,7 +72,7 @@ func (e *edit) insert(id string, object *Object) {
 	root := newInner(e.token)
 	root.count = e.root.count + right.count
 	root.children = append(root.children, e.root, right)
-	root.ids = []string{"", separator}
+	root.index = newIndex(1, []string{"", separator})
 	e.root = root
 }
 
@@ -81,21 +82,21 @@ func (e *edit) insertBelow(at **node, id string, object *Object) (right *node, s
 	n.count++
 	var last bool // the new slot is the rightmost
 	if n.leaf() {
-		i := lowerBound(n.ids, id)
-		last = i == len(n.ids)
+		i := n.index.lower(id)
+		last = i == n.index.count
 		n.objects = slices.Insert(n.objects, i, object)
-		n.ids = inserted(n.ids, i, id)
+		n.index = n.index.inserted(i, id)
 	} else {
 		i := n.slot(id)
 		child, from := e.insertBelow(&n.children[i], id, object)
 		if child == nil {
 			return nil, ""
 		}
-		last = i+1 == len(n.ids)
+		last = i+1 == n.index.count
 		n.children = slices.Insert(n.children, i+1, child)
-		n.ids = inserted(n.ids, i+1, from)
+		n.index = n.index.inserted(i+1, from)
 	}
-	if len(n.ids) < width {
+	if n.index.count < width {
 		return nil, ""
 	}
 	if last {
@@ -122,9 +123,10 @@ func (e *edit) split(n *node, at int) (right *node, separator string) {
 		n.children = n.children[:at]
 	}
 	n.count -= right.count
-	right.ids = slices.Clone(n.ids[at:])
-	n.ids = slices.Clone(n.ids[:at])
-	return right, right.ids[0]
+	ids := n.index.all()
+	right.index = newIndex(n.index.first, ids[at:])
+	n.index = newIndex(n.index.first, ids[:at])
+	return right, ids[at]
 }
 
 // remove takes away the object under an id that the tree holds.
@@ -133,7 +135,7 @@ func (e *edit) remove(id string) {
 	for !e.root.leaf() && len(e.root.children) == 1 {
 		e.root = e.root.children[0]
 	}
-	if len(e.root.ids) == 0 {
+	if e.root.index.count == 0 {
 		e.root = nil
 	}
 }
@@ -142,19 +144,19 @@ func (e *edit) removeBelow(at **node, id string) {
 	n := e.own(at)
 	n.count--
 	if n.leaf() {
-		i := lowerBound(n.ids, id)
+		i := n.index.lower(id)
 		n.objects = slices.Delete(n.objects, i, i+1)
-		n.ids = removed(n.ids, i)
+		n.index = n.index.removed(i)
 		return
 	}
 	i := n.slot(id)
 	e.removeBelow(&n.children[i], id)
-	switch left := len(n.children[i].ids); {
+	switch left := n.children[i].index.count; {
 	case left == 0:
 		e.drop(n, i)
-	case i > 0 && len(n.children[i-1].ids)+left <= width/2:
+	case i > 0 && n.children[i-1].index.count+left <= width/2:
 		e.merge(n, i-1)
-	case i+1 < len(n.children) && left+len(n.children[i+1].ids) <= width/2:
+	case i+1 < len(n.children) && left+n.children[i+1].index.count <= width/2:
 		e.merge(n, i)
 	}
 }
@@ -162,19 +164,19 @@ func (e *edit) removeBelow(at **node, id string) {
 // merge moves the slots of child i+1 into child i.
 func (e *edit) merge(n *node, i int) {
 	left, right := e.own(&n.children[i]), n.children[i+1]
-	ids := slices.Concat(left.ids, right.ids)
+	ids := slices.Concat(left.index.all(), right.index.all())
 	if left.leaf() {
 		left.objects = append(left.objects, right.objects...)
 	} else {
 		left.children = append(left.children, right.children...)
-		ids[len(left.ids)] = n.ids[i+1]
+		ids[left.index.count] = n.index.ids[i+1]
 	}
-	left.ids = ids
+	left.index = newIndex(left.index.first, ids)
 	left.count += right.count
 	e.drop(n, i+1)
 }
 
 func (e *edit) drop(n *node, i int) {
 	n.children = slices.Delete(n.children, i, i+1)
-	n.ids = removed(n.ids, i)
+	n.index = n.index.removed(i)
 }

@@ -202,8 +202,10 @@ func TestRestoreForgetsPastStates(t *testing.T) {
 	past, err := m.History().At(FirstRevision + 2)
 	require.NoError(t, err)
 	require.NotNil(t, past.Get(Key{"leases", "a", "y"}))
+	slow := m.view.Load() // of a reader who asks when all has changed
 
 	require.NoError(t, m.Restore(readCloser(backup)))
+	m.history.past.at(slow, FirstRevision+2)
 	m.Apply(entry(3, 2, create(2, "other"), create(3, "z")))
 	past, err = m.History().At(FirstRevision + 2)
 	require.NoError(t, err)

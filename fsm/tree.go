@@ -1,7 +1,5 @@
 package fsm
 
-import "slices"
-
 // width is how many slots a node has. A node that fills them all is split at once. Wider nodes make a shallower tree
 // but more to copy for each change.
 const width = 32
@@ -12,10 +10,9 @@ type node struct {
 	owner *token
 	count int // objects at and below this node
 
-	// ids has one element per slot. In a leaf it is the id of each object. In an inner node ids[i] is at most every id
-	// below children[i] and greater than every id below children[i-1]; ids[0] is never looked at. Versions of a node
-	// that differ in their slots only share ids, which is never changed in place.
-	ids      []string
+	// index has one id per slot. In a leaf it is the id of each object. In an inner node id i is at most every id below
+	// children[i] and greater than every id below children[i-1]; id 0 is never looked at.
+	index    *index
 	objects  []*Object // of a leaf
 	children []*node   // of an inner node
 }
@@ -56,36 +53,23 @@ func (n *node) copyFor(owner *token) *node {
 		c = newInner(owner)
 		c.children = append(c.children, n.children...)
 	}
-	c.count, c.ids = n.count, n.ids
+	c.count, c.index = n.count, n.index
 	return c
-}
-
-// lowerBound returns the position of the first of ids that is not less than id.
-func lowerBound(ids []string, id string) int {
-	low, high := 0, len(ids)
-	for low < high {
-		middle := int(uint(low+high) >> 1)
-		if ids[middle] < id {
-			low = middle + 1
-		} else {
-			high = middle
-		}
-	}
-	return low
 }
 
 // slot returns the child below which id is or would be.
 func (n *node) slot(id string) int {
-	low, high := 1, len(n.ids)
-	for low < high {
-		middle := int(uint(low+high) >> 1)
-		if n.ids[middle] <= id {
-			low = middle + 1
-		} else {
-			high = middle
-		}
+	i := n.index.lower(id)
+	if i < n.index.count && n.index.ids[i] == id {
+		return i
 	}
-	return low - 1
+	return i - 1
+}
+
+// position returns where in a leaf id is, or would be, and whether it is there.
+func (n *node) position(id string) (i int, found bool) {
+	i = n.index.lower(id)
+	return i, i < n.index.count && n.index.ids[i] == id
 }
 
 // find returns the object under id, or nil.
@@ -96,7 +80,7 @@ func (n *node) find(id string) *Object {
 	for !n.leaf() {
 		n = n.children[n.slot(id)]
 	}
-	if i := lowerBound(n.ids, id); i < len(n.ids) && n.ids[i] == id {
+	if i, found := n.position(id); found {
 		return n.objects[i]
 	}
 	return nil
@@ -115,7 +99,7 @@ func (n *node) rank(id string) int {
 		}
 		n = n.children[i]
 	}
-	return rank + lowerBound(n.ids, id)
+	return rank + n.index.lower(id)
 }
 
 // scan yields the objects with from <= id < to in order, until yield returns false; it returns whether to go on.
@@ -124,11 +108,7 @@ func (n *node) scan(from, to string, yield func(*Object) bool) bool {
 		return true
 	}
 	if n.leaf() {
-		first := lowerBound(n.ids, from)
-		last := len(n.ids)
-		if last > 0 && n.ids[last-1] >= to {
-			last = lowerBound(n.ids, to)
-		}
+		first, last := n.index.lower(from), n.index.lower(to)
 		for i := first; i < last; i++ {
 			if !yield(n.objects[i]) {
 				return false
@@ -137,7 +117,7 @@ func (n *node) scan(from, to string, yield func(*Object) bool) bool {
 		return true
 	}
 	for i := n.slot(from); i < len(n.children); i++ {
-		if i > 0 && n.ids[i] >= to {
+		if i > 0 && n.index.ids[i] >= to {
 			break
 		}
 		if !n.children[i].scan(from, to, yield) {
@@ -164,14 +144,3 @@ func (n *node) each(yield func(*Object) bool) bool {
 	}
 	return true
 }
-
-// inserted and removed return changed copies: other versions of the node still use ids.
-func inserted(ids []string, i int, id string) []string {
-	next := make([]string, len(ids)+1)
-	copy(next, ids[:i])
-	next[i] = id
-	copy(next[i+1:], ids[i:])
-	return next
-}
-
-func removed(ids []string, i int) []string { return slices.Concat(ids[:i], ids[i+1:]) }
