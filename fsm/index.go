@@ -5,7 +5,7 @@ package fsm
 //
 // The ids of one node have most of their bytes in common and lie all over the memory. So it keeps beside them the eight
 // bytes after the common prefix, as numbers that compare like them, and looks at an id itself only to tell equal ones
-// apart: in a large tree, where each id would be a cache miss, that halves the time of a look-up.
+// apart: in a tree of 100,000, where each id would be a cache miss, that takes a quarter off the time of a look-up.
 type index struct {
 	first  int // position of the first id that counts: 0 in a leaf, 1 in an inner node
 	count  int
