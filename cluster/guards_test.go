@@ -35,13 +35,14 @@ type trioNode struct {
 func inTrio(t *testing.T, change func(*raft.Config), f func(c *trio)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		c := newTrio(t, change)
+		c := newTrio(t, change, func(s *stores) *stores { return s })
 		defer c.stop()
 		f(c)
 	})
 }
 
-func newTrio(t *testing.T, change func(*raft.Config)) *trio {
+// newTrio starts the nodes. Change may be nil; wrap may take guards off the stores.
+func newTrio(t *testing.T, change func(*raft.Config), wrap func(*stores) *stores) *trio {
 	c := &trio{t: t, nodes: make(map[raft.ServerID]*trioNode)}
 	var servers []raft.Server
 	for _, id := range []raft.ServerID{"a", "b", "c"} {
@@ -56,6 +57,7 @@ func newTrio(t *testing.T, change func(*raft.Config)) *trio {
 		n.logs = raft.NewInmemStore()
 		stores, err := guardStores(diskLog{n.logs, n.disk}, n.logs, raft.NewInmemSnapshotStore(), "memory", dog.watch, n.die)
 		require.NoError(t, err)
+		stores = wrap(stores)
 		config := trioConfig(n.id)
 		if change != nil {
 			change(config)
@@ -168,8 +170,9 @@ func eventually(t *testing.T, limit time.Duration, condition func() bool) {
 
 // ledger is a machine that keeps what was applied.
 type ledger struct {
-	mu      sync.Mutex // guards applied
-	applied []string
+	mu       sync.Mutex // guards all below
+	applied  []string
+	restores int
 }
 
 func (l *ledger) Apply(log *raft.Log) any {
@@ -195,6 +198,7 @@ func (l *ledger) Restore(data io.ReadCloser) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.restores++
 	l.applied = nil
 	for len(all) > 0 {
 		l.applied = append(l.applied, string(all[1:1+all[0]]))
