@@ -42,6 +42,8 @@ func (s *server) newRoutes(documents discovery.Documents) *routes {
 	t.add(groupPrefix+"/v1/watch/namespaces/{namespace}/leases", s.watchOnly)
 	t.add(groupPrefix+"/v1/watch/leases", s.watchOnly)
 
+	t.add("/api/v1/namespaces/{name}", s.namespace)
+
 	s.addHealth(t)
 	for path, handler := range s.config.Extra {
 		t.add(path, only(http.MethodGet, extra(handler)))

@@ -118,7 +118,7 @@ func New(config Config, store Store) (http.Handler, error) {
 		renderings: renderings{limit: maxRenderings},
 		interests:  newInterests(store),
 	}
-	documents, err := discovery.New(config.Version, discovery.Leases())
+	documents, err := discovery.New(config.Version, discovery.Leases(), discovery.Namespaces())
 	if err != nil {
 		return nil, err
 	}

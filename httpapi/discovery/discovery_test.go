@@ -24,7 +24,7 @@ const (
 
 func documents(t testing.TB) Documents {
 	t.Helper()
-	d, err := New("v9.9.9", Leases())
+	d, err := New("v9.9.9", Leases(), Namespaces())
 	require.NoError(t, err)
 	return d
 }
@@ -52,8 +52,9 @@ func read(t *testing.T, d Documents, path string, headers ...string) Answer {
 func TestDocumentsAsKubeAPIServerWritesThem(t *testing.T) {
 	d := documents(t)
 	for path, want := range map[string]string{
-		"/api":    `{"kind":"APIVersions","versions":[],"serverAddressByClientCIDRs":[]}`,
-		"/api/v1": `{"kind":"APIResourceList","groupVersion":"v1","resources":[]}`,
+		"/api": `{"kind":"APIVersions","versions":["v1"],"serverAddressByClientCIDRs":[]}`,
+		"/api/v1": `{"kind":"APIResourceList","groupVersion":"v1","resources":[{"name":"namespaces","singularName":"namespace","namespaced":false,` +
+			`"kind":"Namespace","verbs":["get"],"shortNames":["ns"],"storageVersionHash":"Q3oi5N2YM8M="}]}`,
 		"/apis": `{"kind":"APIGroupList","apiVersion":"v1","groups":[{"name":"coordination.k8s.io","versions":[{"groupVersion":"coordination.k8s.io/v1",` +
 			`"version":"v1"}],"preferredVersion":{"groupVersion":"coordination.k8s.io/v1","version":"v1"}}]}`,
 		"/apis/coordination.k8s.io": `{"kind":"APIGroup","apiVersion":"v1","name":"coordination.k8s.io","versions":[{"groupVersion":` +
@@ -82,7 +83,8 @@ func TestAggregatedDocuments(t *testing.T) {
 		`"freshness":"Current"}]`
 	for path, want := range map[string]string{
 		"/apis": `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},"items":[{"metadata":{"name":"coordination.k8s.io"},` + version + `}]}`,
-		"/api":  `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},"items":[]}`,
+		"/api": `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},"items":[{"metadata":{},"versions":[{"version":"v1","resources":[{"resource":"namespaces",` +
+			`"responseKind":{"group":"","version":"","kind":"Namespace"},"scope":"Cluster","singularResource":"namespace","verbs":["get"],"shortNames":["ns"]}],"freshness":"Current"}]}]}`,
 	} {
 		answer := read(t, d, path, "Accept", aggregatedJSON+",application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json")
 		assert.Equal(t, aggregatedJSON, answer.ContentType)
@@ -109,7 +111,8 @@ func TestAggregatedDocuments(t *testing.T) {
 		assert.Equal(t, runtime.TypeMeta{APIVersion: "apidiscovery.k8s.io/v2", Kind: "APIGroupDiscoveryList"}, unknown.TypeMeta)
 		var list apidiscoveryv2.APIGroupDiscoveryList
 		require.NoError(t, list.Unmarshal(unknown.Raw))
-		assert.Equal(t, path == "/apis", len(list.Items) == 1)
+		require.Len(t, list.Items, 1)
+		assert.Len(t, list.Items[0].Versions, 1)
 	}
 }
 
@@ -170,8 +173,7 @@ func TestMoreResourcesShareGroupsAndVersions(t *testing.T) {
 	other := Resource{Group: "coordination.k8s.io", Version: "v1", Kind: "Other", Plural: "others", Singular: "other", ShortNames: []string{"ot"}, Verbs: []string{"get"}}
 	later := other
 	later.Version = "v1beta1"
-	inCore := Resource{Version: "v1", Kind: "Namespace", Plural: "namespaces"}
-	core, groups := groupsOf([]Resource{Leases(), other, later, inCore})
+	core, groups := groupsOf([]Resource{Leases(), other, later, Namespaces()})
 	assert.Equal(t, []string{"v1"}, apiVersions(core).Versions)
 	assert.Len(t, aggregated([]group{core}).Items, 1)
 	require.Len(t, groups, 1)

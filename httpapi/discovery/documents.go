@@ -3,8 +3,6 @@ package discovery
 import (
 	"encoding/json"
 	"fmt"
-
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Documents are all documents of a server, by path.
@@ -38,18 +36,14 @@ func (d Documents) addVersion(own string) error {
 	return nil
 }
 
-// addCore adds the group without a name. Its v1 can be asked for even when it is empty and not listed: some clients
-// always ask for it, and fail if it is not there.
+// addCore adds the group without a name.
 func (d Documents) addCore(core group) error {
 	if err := d.add("/api", false, apiVersions(core), aggregated([]group{core})); err != nil {
 		return err
 	}
-	versions := core.versions
-	if len(versions) == 0 {
-		versions = []groupVersion{{GroupVersion: schema.GroupVersion{Version: "v1"}}}
-	}
-	for i := range versions {
-		if err := d.add(versions[i].path(), false, apiResourceList(&versions[i]), nil); err != nil {
+	for i := range core.versions {
+		v := &core.versions[i]
+		if err := d.add(v.path(), false, apiResourceList(v), nil); err != nil {
 			return err
 		}
 	}

@@ -4,9 +4,6 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // apiVersions is the document at /api. Unlike the others it has no apiVersion, and never had. Addresses by client
 // network are a thing of the past; the field is there because some clients insist on it.
-//
-// Without resources the core group has no versions either: client-go up to 0.29 takes a version that is listed and then
-// is empty for an error, and kubectl api-resources would end with it.
 func apiVersions(core group) *metav1.APIVersions {
 	list := &metav1.APIVersions{
 		TypeMeta:                   metav1.TypeMeta{Kind: "APIVersions"},

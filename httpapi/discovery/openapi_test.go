@@ -73,7 +73,7 @@ func TestOpenAPIVersion3IsFoundByItsIndex(t *testing.T) {
 	d := documents(t)
 	var index index
 	require.NoError(t, json.Unmarshal(read(t, d, "/openapi/v3").Body, &index))
-	for _, path := range []string{"api", "apis", "apis/coordination.k8s.io", "apis/coordination.k8s.io/v1", "version"} {
+	for _, path := range []string{"api", "api/v1", "apis", "apis/coordination.k8s.io", "apis/coordination.k8s.io/v1", "version"} {
 		require.Contains(t, index.Paths, path)
 	}
 	for path, entry := range index.Paths {
@@ -138,6 +138,6 @@ func TestDescriptionsAreCompressedForThoseWhoTakeIt(t *testing.T) {
 func TestWhatIsServedMustBeDescribed(t *testing.T) {
 	_, err := New("v1", Resource{Group: "other.example.com", Version: "v1", Kind: "Other", Plural: "others"})
 	assert.ErrorContains(t, err, "other.example.com/v1 is not described")
-	_, err = New("v1", Leases(), Resource{Version: "v1", Kind: "Namespace", Plural: "namespaces"})
-	assert.ErrorContains(t, err, "v1 is not described")
+	_, err = New("v1", Leases(), Resource{Version: "v2", Kind: "Other", Plural: "others"})
+	assert.ErrorContains(t, err, "v2 is not described")
 }

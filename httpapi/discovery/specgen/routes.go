@@ -37,7 +37,10 @@ func routesByDocument() map[string][]common.Route {
 	documents := map[string][]common.Route{
 		"version": {tell("/version/", "getCodeVersion", "version", "get the version information for this server", jsonAlone, version.Info{})},
 		"api":     {tell("/api/", "getCoreAPIVersions", "core", "get available API versions", encodings, metav1.APIVersions{})},
-		"apis":    {tell("/apis/", "getAPIVersions", "apis", "get available API versions", encodings, metav1.APIGroupList{})},
+		"api/v1": {
+			tell("/api/v1/", "getCoreV1APIResources", "core_v1", "get available resources", encodings, metav1.APIResourceList{}),
+		},
+		"apis": {tell("/apis/", "getAPIVersions", "apis", "get available API versions", encodings, metav1.APIGroupList{})},
 	}
 	for _, r := range allServed() {
 		path, name := "apis/"+r.Group, r.groupName()
