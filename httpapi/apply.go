@@ -31,9 +31,7 @@ func (s *server) apply(q *request, options *metav1.PatchOptions) (*response, err
 		if err != nil {
 			return step{}, err
 		}
-		for _, warning := range append(warnings, lease.DropDuplicateOwners(next)...) {
-			q.warn(warning)
-		}
+		q.warnings = append(warnings, lease.DropDuplicateOwners(next)...) // those of an earlier turn were about another object
 		if err := q.isPlaced(next); err != nil {
 			return step{}, err
 		}

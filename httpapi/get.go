@@ -15,7 +15,7 @@ func (s *server) get(q *request) (*response, error) {
 	}
 	var state *fsm.State
 	if given == "" {
-		state, err = s.newest(q.context())
+		state, err = s.newest()
 	} else {
 		state, err = s.notOlder(q.context(), revision)
 	}

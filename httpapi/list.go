@@ -92,7 +92,7 @@ func (s *server) listed(ctx context.Context, options *listOptions) (state *fsm.S
 		options.ResourceVersionMatch == "" && options.Limit > 0 && revision > 0
 	switch {
 	case given == "":
-		state, err = s.newest(ctx)
+		state, err = s.newest()
 	case exact:
 		state, err = s.exactly(ctx, revision)
 		if errors.Is(err, fsm.ErrExpired) {
@@ -115,7 +115,7 @@ func (s *server) continued(ctx context.Context, options *listOptions) (state *fs
 		return nil, "", badRequest("invalid continue token: %v", err)
 	}
 	if revision == continueNewest {
-		state, err = s.newest(ctx)
+		state, err = s.newest()
 		return state, after, err
 	}
 	state, err = s.exactly(ctx, uint64(revision))

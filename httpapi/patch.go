@@ -46,9 +46,7 @@ func (s *server) patched(q *request, kind types.PatchType, options *metav1.Patch
 	if err != nil {
 		return step{}, err
 	}
-	for _, warning := range warnings {
-		q.warn(warning)
-	}
+	q.warnings = warnings // those of an earlier turn were about another object
 	if err := q.isPlaced(next); err != nil {
 		return step{}, err
 	}

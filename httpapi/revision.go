@@ -30,7 +30,7 @@ func parseVersion(given string) (uint64, error) {
 
 // newest returns the state with all that was acknowledged before now. A node that is cut off answers an error by the
 // deadline that holds for commands too: its barrier would wait as long as it is let.
-func (s *server) newest(context.Context) (*fsm.State, error) {
+func (s *server) newest() (*fsm.State, error) {
 	ctx := s.deadlines.until(time.Now().Add(s.config.Deadline))
 	if err := s.store.Barrier(ctx); err != nil {
 		return nil, err

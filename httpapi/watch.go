@@ -79,7 +79,7 @@ func (s *server) watch(q *request) (*response, error) {
 	var first start
 	switch {
 	case options.ResourceVersion == "":
-		if first.state, err = s.newest(q.context()); err != nil {
+		if first.state, err = s.newest(); err != nil {
 			return nil, err
 		}
 	case initial || revision == 0:
