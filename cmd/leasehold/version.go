@@ -7,13 +7,15 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/leasehold/leasehold/httpapi/discovery"
 )
 
 const (
 	// leaseholdVersion is this program's own version.
 	leaseholdVersion = "v0.1.0"
 	// kubernetesVersion is the release of kube-apiserver whose behaviour is imitated.
-	kubernetesVersion = "v1.37.2"
+	kubernetesVersion = discovery.KubernetesVersion
 )
 
 func versionCommand() *cobra.Command {
