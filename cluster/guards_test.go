@@ -173,6 +173,8 @@ type ledger struct {
 	mu       sync.Mutex // guards all below
 	applied  []string
 	restores int
+
+	onRestore func(count int) // nil is nothing
 }
 
 func (l *ledger) Apply(log *raft.Log) any {
@@ -199,6 +201,9 @@ func (l *ledger) Restore(data io.ReadCloser) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.restores++
+	if l.onRestore != nil {
+		l.onRestore(l.restores)
+	}
 	l.applied = nil
 	for len(all) > 0 {
 		l.applied = append(l.applied, string(all[1:1+all[0]]))
