@@ -1,9 +1,11 @@
 package media
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"sync"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -34,8 +36,9 @@ func (l Lease) Metadata() []byte { return l.whole[len(leaseHead):l.spec] }
 
 // EncodeLease renders a Lease as JSON. Only managed fields that are not JSON make it fail.
 func EncodeLease(lease *coordinationv1.Lease) (Lease, error) {
-	buffer := make([]byte, 0, 1024)
-	buffer = append(buffer, leaseHead...)
+	scratch := scratches.Get().(*[]byte)
+	defer scratches.Put(scratch)
+	buffer := append((*scratch)[:0], leaseHead...)
 	buffer, err := appendMeta(buffer, &lease.ObjectMeta)
 	if err != nil {
 		return Lease{}, fmt.Errorf("encode lease %s/%s: %w", lease.Namespace, lease.Name, err)
@@ -44,10 +47,15 @@ func EncodeLease(lease *coordinationv1.Lease) (Lease, error) {
 	buffer = append(buffer, `,"spec":`...)
 	buffer = appendSpec(buffer, &lease.Spec)
 	buffer = append(buffer, leaseTail...)
-	whole := make([]byte, len(buffer))
-	copy(whole, buffer)
-	return Lease{whole: whole, spec: spec}, nil
+	*scratch = buffer
+	return Lease{whole: bytes.Clone(buffer), spec: spec}, nil
 }
+
+// scratches are where renderings are written before it is known how large they are.
+var scratches = sync.Pool{New: func() any {
+	scratch := make([]byte, 0, 4096)
+	return &scratch
+}}
 
 // object writes the fields of a JSON object, with commas where they belong.
 type object struct {
@@ -215,13 +223,4 @@ func appendSpec(dst []byte, spec *coordinationv1.LeaseSpec) []byte {
 	present("strategy", (*string)(spec.Strategy))
 	present("preferredHolder", spec.PreferredHolder)
 	return append(o.buffer, '}')
-}
-
-// Render is Decode and EncodeLease in one.
-func (s Stored) Render() (Lease, error) {
-	lease, err := s.Decode()
-	if err != nil {
-		return Lease{}, err
-	}
-	return EncodeLease(lease)
 }

@@ -169,6 +169,7 @@ func TestBodiesOfAnotherKind(t *testing.T) {
 func BenchmarkScanHeartbeat(b *testing.B) {
 	body := []byte(bodies["client-go renewal"])
 	b.ReportAllocs()
+	measureCPU(b)
 	for b.Loop() {
 		if scanLease(body) == nil {
 			b.Fatal("not scanned")
@@ -179,6 +180,7 @@ func BenchmarkScanHeartbeat(b *testing.B) {
 func BenchmarkDecodeHeartbeatGenerically(b *testing.B) {
 	body := []byte(bodies["client-go renewal"])
 	b.ReportAllocs()
+	measureCPU(b)
 	for b.Loop() {
 		if _, _, err := decodeLease(body, JSON, Warn); err != nil {
 			b.Fatal(err)
@@ -189,8 +191,21 @@ func BenchmarkDecodeHeartbeatGenerically(b *testing.B) {
 func BenchmarkEncodeHeartbeat(b *testing.B) {
 	lease := heartbeat(1)
 	b.ReportAllocs()
+	measureCPU(b)
 	for b.Loop() {
 		if _, err := EncodeLease(lease); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkRenderHeartbeat(b *testing.B) {
+	data, err := heartbeat(1).Marshal()
+	require.NoError(b, err)
+	b.ReportAllocs()
+	measureCPU(b)
+	for b.Loop() {
+		if _, err := (Stored{Data: data, Version: 123456}).Render(); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -9,10 +9,10 @@ import (
 )
 
 // appendString writes a JSON string as encoding/json does for HTML's sake.
-func appendString(dst []byte, s string) []byte {
+func appendString[T string | []byte](dst []byte, s T) []byte {
 	for i := range len(s) {
 		if !plain(s[i]) {
-			escaped, err := json.Marshal(s)
+			escaped, err := json.Marshal(string(s))
 			if err != nil {
 				panic(err) // a string always has a JSON form
 			}
@@ -25,9 +25,14 @@ func appendString(dst []byte, s string) []byte {
 }
 
 // plain says whether a byte stands for itself in a JSON string whoever writes it.
-func plain(c byte) bool {
-	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&'
-}
+func plain(c byte) bool { return plainBytes[c] }
+
+var plainBytes = func() (table [256]bool) {
+	for c := 0x20; c < 0x7f; c++ {
+		table[c] = c != '"' && c != '\\' && c != '<' && c != '>' && c != '&'
+	}
+	return table
+}()
 
 // appendMap writes a map in the order of its keys.
 func appendMap(dst []byte, values map[string]string) []byte {
@@ -49,20 +54,29 @@ func appendMap(dst []byte, values map[string]string) []byte {
 	return append(dst, '}')
 }
 
-func appendTime(dst []byte, t metav1.Time) []byte {
-	return appendMoment(dst, t.Time, time.RFC3339)
-}
+func appendTime(dst []byte, t metav1.Time) []byte { return appendSecond(dst, t.Time) }
 
-func appendMicroTime(dst []byte, t metav1.MicroTime) []byte {
-	return appendMoment(dst, t.Time, metav1.RFC3339Micro)
-}
+func appendMicroTime(dst []byte, t metav1.MicroTime) []byte { return appendMicrosecond(dst, t.Time) }
 
-// appendMoment writes the zero time as null, every other in UTC.
-func appendMoment(dst []byte, t time.Time, layout string) []byte {
+// appendSecond writes the zero time as null, every other in UTC without a fraction.
+func appendSecond(dst []byte, t time.Time) []byte {
 	if t.IsZero() {
 		return append(dst, "null"...)
 	}
-	dst = append(dst, '"')
-	dst = t.UTC().AppendFormat(dst, layout)
-	return append(dst, '"')
+	return append(t.UTC().AppendFormat(append(dst, '"'), time.RFC3339), '"')
+}
+
+// appendMicrosecond is appendSecond with six digits of fraction. The layout without a fraction is one that package time
+// formats much faster, so the digits are put in by hand.
+func appendMicrosecond(dst []byte, t time.Time) []byte {
+	if t.IsZero() {
+		return append(dst, "null"...)
+	}
+	dst = t.UTC().AppendFormat(append(dst, '"'), time.RFC3339)
+	dst = append(dst[:len(dst)-len("Z")], ".000000Z\""...)
+	digits := dst[len(dst)-8 : len(dst)-2]
+	for micro, i := t.Nanosecond()/1000, len(digits)-1; i >= 0; micro, i = micro/10, i-1 {
+		digits[i] = byte('0' + micro%10)
+	}
+	return dst
 }

@@ -47,7 +47,7 @@ var leases = rapid.Custom(func(t *rapid.T) *coordinationv1.Lease {
 		if rapid.IntRange(0, 9).Draw(t, label+" zero") == 0 {
 			return time.Time{}
 		}
-		return time.UnixMicro(rapid.Int64Range(-1e15, 9e15).Draw(t, label)).In(time.FixedZone("x", rapid.IntRange(-50000, 50000).Draw(t, "zone")))
+		return time.UnixMicro(rapid.Int64Range(-62e15, 300e15).Draw(t, label)).In(time.FixedZone("x", rapid.IntRange(-50000, 50000).Draw(t, "zone")))
 	}
 	l := &coordinationv1.Lease{}
 	m := &l.ObjectMeta
