@@ -20,7 +20,7 @@ const (
 )
 
 func knownTokens() *auth.Authenticator {
-	tokens, err := auth.ParseTokens(strings.NewReader(adminToken + ",admin,1,system:masters\n" + userToken + ",user,2\n"))
+	tokens, err := auth.ParseTokens(strings.NewReader(adminToken + ",admin,1,system:masters\n" + userToken + ",plain-user,2\n"))
 	if err != nil {
 		panic(err)
 	}

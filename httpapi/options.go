@@ -22,7 +22,7 @@ func (q *request) parseQuery() error {
 	q.query = q.http.URL.Query()
 	if timeout := q.query.Get("timeout"); timeout != "" && q.key.Resource != "" {
 		if _, err := time.ParseDuration(timeout); err != nil {
-			return badRequest("invalid timeout specified in the request URL: %v", err)
+			return badRequest("invalid timeout specified in the request URL - %v", err)
 		}
 	}
 	return nil
