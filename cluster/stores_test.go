@@ -197,3 +197,32 @@ func TestAFlippedBitInAnEntryIsRefused(t *testing.T) {
 	require.ErrorIs(t, err, errDamaged)
 	require.ErrorContains(t, err, path+": entry 3: checksum does not match")
 }
+
+// Raft itself would go back to an older snapshot, and then find a hole in its log.
+func TestADamagedSnapshotEndsTheProcess(t *testing.T) {
+	dir := t.TempDir()
+	s := mustOpenStores(t, dir)
+	fillStores(t, s, 1, 50)
+	snapshot(t, s, 40)
+	require.NoError(t, s.Close())
+	states, err := filepath.Glob(filepath.Join(dir, snapshotDir, "*", "state.bin"))
+	require.NoError(t, err)
+	require.Len(t, states, 1)
+	require.NoError(t, os.WriteFile(states[0], []byte("stAte"), 0o600))
+
+	var fatal error
+	s, err = openStores(dir, nil, func(err error) { fatal = err }, hclog.NewNullLogger())
+	require.NoError(t, err)
+	defer s.Close()
+	listed, err := s.snapshots.List()
+	require.NoError(t, err)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _, _ = s.snapshots.Open(listed[0].ID)
+		assert.Fail(t, "went on")
+	}()
+	<-done
+	require.ErrorIs(t, fatal, errDamaged)
+	require.ErrorContains(t, fatal, "open snapshot "+listed[0].ID+" in "+dir)
+}

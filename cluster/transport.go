@@ -127,7 +127,6 @@ func (t *transport) AppendEntries(id raft.ServerID, _ raft.ServerAddress, req *r
 // LeaderCommitIndex, all of them known to belong together.
 func (t *transport) probe(id raft.ServerID, req raft.AppendEntriesRequest) error {
 	req.RPCHeader = raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(t.self), Addr: []byte(t.self)}
-	req.Leader = []byte(t.self)
 	var resp raft.AppendEntriesResponse
 	if err := t.send(id, &req, &resp); err != nil {
 		return fmt.Errorf("probe %s: %w", id, err)
