@@ -127,7 +127,7 @@ func complete(next *coordinationv1.Lease, now time.Time) error {
 // createCommand stores next, whose resourceVersion is dropped: it has none yet.
 func createCommand(next *coordinationv1.Lease) (*fsm.Command, error) {
 	next.ResourceVersion = ""
-	data, err := next.Marshal()
+	data, err := encode(next)
 	if err != nil {
 		return nil, err
 	}

@@ -46,9 +46,6 @@ func (n *oneNode) Propose(_ context.Context, command fsm.Command) (fsm.Result, e
 	if n.fail != nil && !n.apply {
 		return fsm.Result{}, n.fail
 	}
-	if len(command.Object) > 3<<19 {
-		return fsm.Result{}, cluster.ErrTooLarge
-	}
 	n.index++
 	n.seq++
 	command.Session, command.Seq, command.Mark = n.session, n.seq, n.seq-1

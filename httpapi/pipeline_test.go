@@ -34,6 +34,15 @@ func TestBodyOverThreeMebibytesIsRefused(t *testing.T) {
 	assert.Equal(t, http.StatusRequestEntityTooLarge, got.StatusCode)
 }
 
+func TestObjectOverTheStoresLimitIsRefusedWithoutReason(t *testing.T) {
+	d := openDoor(t)
+	body := `{"metadata":{"name":"a"},"spec":{"holderIdentity":"` + strings.Repeat("h", maxObject) + `"}}`
+	got := d.do(t, "POST", leasesPath, body)
+	assert.Equal(t, http.StatusInternalServerError, got.StatusCode)
+	assert.NotContains(t, got.body, `"reason"`)
+	assert.Equal(t, http.StatusNotFound, d.do(t, "GET", leasesPath+"/a", "").StatusCode)
+}
+
 // gate is a store whose proposals wait until they are let through.
 type gate struct {
 	*oneNode

@@ -147,12 +147,3 @@ func (s *server) made(command *fsm.Command, code int) step {
 		return &response{code: code, object: s.stored(command, result)}, nil
 	}}
 }
-
-// encode makes what is stored of a Lease: its revision stands beside it, not in it.
-func encode(next *coordinationv1.Lease) ([]byte, error) {
-	version := next.ResourceVersion
-	next.ResourceVersion = ""
-	data, err := next.Marshal()
-	next.ResourceVersion = version
-	return data, err
-}
