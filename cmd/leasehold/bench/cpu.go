@@ -12,8 +12,9 @@ import (
 
 // meter reads how much CPU the measured processes have used.
 type meter struct {
-	nodes []*call
-	marks []time.Duration
+	nodes   []*call
+	marks   []time.Duration
+	unknown error // why some node's CPU could not be read: it may have been killed, as part of the experiment
 }
 
 func (t Target) meter() (*meter, error) {
@@ -31,27 +32,34 @@ func (t Target) meter() (*meter, error) {
 // mark notes the CPU used until now by all nodes together.
 func (m *meter) mark(ctx context.Context) error {
 	var sum time.Duration
-	var reply bytes.Buffer
 	for _, node := range m.nodes {
-		if err := node.send(ctx, nil, &reply); err != nil {
-			return fmt.Errorf("read %s: %w", node.url, err)
-		}
-		used, err := cpuSeconds(reply.String())
+		used, err := readCPU(ctx, node)
 		if err != nil {
-			return fmt.Errorf("read %s: %w", node.url, err)
+			m.unknown = fmt.Errorf("CPU of %s: %w", node.url.Host, err)
 		}
 		sum += used
 	}
 	m.marks = append(m.marks, sum)
-	return nil
+	return ctx.Err()
 }
 
-// between returns the CPU used between the last two marks.
+func readCPU(ctx context.Context, node *call) (time.Duration, error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	var reply bytes.Buffer
+	if err := node.send(ctx, nil, &reply); err != nil {
+		return 0, err
+	}
+	return cpuSeconds(reply.String())
+}
+
+// between returns the CPU used between the last two marks, 0 if it is not known of all nodes: a node that was started
+// anew meanwhile counts from 0 again.
 func (m *meter) between() time.Duration {
-	if len(m.marks) < 2 {
+	if len(m.marks) < 2 || m.unknown != nil {
 		return 0
 	}
-	return m.marks[len(m.marks)-1] - m.marks[len(m.marks)-2]
+	return max(0, m.marks[len(m.marks)-1]-m.marks[len(m.marks)-2])
 }
 
 func (m *meter) close() {

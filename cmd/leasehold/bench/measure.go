@@ -67,8 +67,8 @@ type Measurement struct {
 	P99        time.Duration `json:"p99"`
 	P999       time.Duration `json:"p999"`
 	Max        time.Duration `json:"max"`
-	CPU        time.Duration `json:"cpu"`             // of all nodes, in the measured time
-	CPUPerOp   time.Duration `json:"cpuPerOperation"` // 0 when nothing was done
+	CPU        time.Duration `json:"cpu"`             // of all nodes, in the measured time; 0 when not known
+	CPUPerOp   time.Duration `json:"cpuPerOperation"` // 0 when not known
 }
 
 // workload is one mode's work.
@@ -129,6 +129,9 @@ func Measure(ctx context.Context, target Target, spec Spec, progress io.Writer) 
 	elsewhere, finishErr := work.finish(ctx)
 	if err := errors.Join(err, finishErr); err != nil {
 		return Measurement{}, err
+	}
+	if cpu.unknown != nil {
+		fmt.Fprintf(progress, "%v\n", cpu.unknown)
 	}
 	return summarize(spec.Mode, tallies, elsewhere, measured, cpu.between()), nil
 }

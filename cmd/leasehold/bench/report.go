@@ -13,15 +13,18 @@ func printTable(out io.Writer, rows []row, yardsticks map[string]Measurement) er
 	table := tabwriter.NewWriter(out, 0, 8, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(table, "case\tops/s\tof echo\tp50\tp90\tp99\tp99.9\tCPU/op\tof echo\terrors\t")
 	for _, r := range rows {
-		m, rate, cpu := r.measured, "-", "-"
+		m, rate, cpu, perOp := r.measured, "-", "-", "-"
+		if m.CPUPerOp > 0 {
+			perOp = short(m.CPUPerOp)
+		}
 		if y, ok := yardsticks[r.yardstick]; ok && y.Operations > 0 && m.Operations > 0 {
 			rate = fmt.Sprintf("%.3f", m.Rate/y.Rate)
-			if y.CPUPerOp > 0 {
+			if y.CPUPerOp > 0 && m.CPUPerOp > 0 {
 				cpu = fmt.Sprintf("%.2f", float64(m.CPUPerOp)/float64(y.CPUPerOp))
 			}
 		}
 		fmt.Fprintf(table, "%s\t%.0f\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t\n", r.name, m.Rate, rate,
-			short(m.P50), short(m.P90), short(m.P99), short(m.P999), short(m.CPUPerOp), cpu, m.Errors)
+			short(m.P50), short(m.P90), short(m.P99), short(m.P999), perOp, cpu, m.Errors)
 	}
 	return table.Flush()
 }

@@ -167,8 +167,10 @@ func (c *cluster) signal(k int, signal syscall.Signal) {
 // kill kills node k as kill -9 does, and waits until dev has noticed.
 func (c *cluster) kill(k int) {
 	c.t.Helper()
+	report := fmt.Sprintf("node-%d: ended", k)
+	before := strings.Count(c.said(), report)
 	c.signal(k, syscall.SIGKILL)
-	c.awaitLine(fmt.Sprintf("node-%d: ended", k))
+	require.Eventually(c.t, func() bool { return strings.Count(c.said(), report) > before }, patience, 10*time.Millisecond)
 }
 
 // restart starts node k again, and waits until it serves.
