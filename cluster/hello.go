@@ -17,6 +17,7 @@ type hello struct {
 	Incarnation string `json:"incarnation"`
 	Peer        string `json:"peer"`
 	Refusal     string `json:"refusal,omitempty"` // only in the answer: why the connection is refused
+	Wiped       bool   `json:"wiped,omitempty"`   // only in the answer: the refusal is ErrWiped
 }
 
 const helloVersion = 1

@@ -218,6 +218,8 @@ func (l *links) greet(conn net.Conn, reader *bufio.Reader, peer string) error {
 		return err
 	}
 	switch {
+	case theirs.Wiped:
+		return fmt.Errorf("%s refused the connection: %w", peer, ErrWiped)
 	case theirs.Refusal != "":
 		return fmt.Errorf("%s refused the connection: %s", peer, theirs.Refusal)
 	case theirs.ID != peer:

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"sync"
@@ -106,7 +107,7 @@ func (s *server) greet(conn net.Conn, reader *bufio.Reader) (string, error) {
 		refusal = s.node.check(theirs.ID, theirs.Incarnation)
 	}
 	if refusal != nil {
-		own.Refusal = refusal.Error()
+		own.Refusal, own.Wiped = refusal.Error(), errors.Is(refusal, ErrWiped)
 	}
 	if err := writeFrame(conn, frame{kind: kindHello, payload: encodeJSON(own)}); err != nil {
 		return "", err

@@ -46,6 +46,7 @@ type place struct {
 	stable raft.StableStore
 	snaps  raft.SnapshotStore
 	life   int
+	wiped  *place // what Wipe took away
 	node   *cluster.Node
 }
 
@@ -169,6 +170,8 @@ func (c *Cluster) Crash(number int) {
 func (c *Cluster) Wipe(number int) {
 	p := c.places[number-1]
 	require.Nil(c.tb, p.node, "%s is up", p.id)
+	before := *p
+	p.wiped = &before
 	p.life++
 	if p.dir != "" {
 		p.dir = c.tb.TempDir()
@@ -176,6 +179,13 @@ func (c *Cluster) Wipe(number int) {
 	}
 	store := raft.NewInmemStore()
 	p.logs, p.stable, p.snaps = store, store, raft.NewInmemSnapshotStore()
+}
+
+// Restore gives a stopped node back what Wipe took away.
+func (c *Cluster) Restore(number int) {
+	p := c.places[number-1]
+	require.Nil(c.tb, p.node, "%s is up", p.id)
+	*p = *p.wiped
 }
 
 // Isolate cuts a node off from all others.

@@ -38,6 +38,7 @@ type conn struct {
 	net.Conn
 	network  *Network
 	from, to string
+	service  string
 }
 
 func (c *conn) Close() error {
@@ -63,7 +64,7 @@ func (n *Network) Dial(ctx context.Context, from, to, service string) (net.Conn,
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{Conn: inner, network: n, from: from, to: to}
+	c := &conn{Conn: inner, network: n, from: from, to: to, service: service}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.cut[[2]string{from, to}] || n.cut[[2]string{to, from}] {
@@ -78,9 +79,16 @@ func (n *Network) Dial(ctx context.Context, from, to, service string) (net.Conn,
 func (n *Network) Cut(a, b string) {
 	n.mu.Lock()
 	n.cut[[2]string{a, b}] = true
+	n.mu.Unlock()
+	n.end(func(c *conn) bool { return c.from == a && c.to == b || c.from == b && c.to == a })
+}
+
+// end closes the connections that match.
+func (n *Network) end(matches func(*conn) bool) {
+	n.mu.Lock()
 	var ended []*conn
 	for c := range n.conns {
-		if c.from == a && c.to == b || c.from == b && c.to == a {
+		if matches(c) {
 			ended = append(ended, c)
 		}
 	}
@@ -132,6 +140,13 @@ func (s *streams) Dial(address raft.ServerAddress, timeout time.Duration) (net.C
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	return s.network.Dial(ctx, s.id, string(address), "raft")
+}
+
+// Close also ends the connections: Raft's transport leaves them open.
+func (s *streams) Close() error {
+	err := s.Listener.Close()
+	s.network.end(func(c *conn) bool { return c.service == "raft" && (c.from == s.id || c.to == s.id) })
+	return err
 }
 
 type listener struct {

@@ -1,0 +1,20 @@
+package cluster
+
+import "github.com/hashicorp/raft"
+
+// Raft is what tests need to show what the library alone would do.
+func (n *Node) Raft() *raft.Raft { return n.core() }
+
+// Campaign makes the node called id, which need not be this one, start an election at once.
+func (n *Node) Campaign(id string) error {
+	var resp raft.TimeoutNowResponse
+	req := raft.TimeoutNowRequest{RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax}}
+	return n.transport.TimeoutNow(raft.ServerID(id), raft.ServerAddress(id), &req, &resp)
+}
+
+// RoundRunning reports whether a read round of this leader is under way.
+func (n *Node) RoundRunning() bool {
+	n.rounds.mu.Lock()
+	defer n.rounds.mu.Unlock()
+	return n.rounds.running > 0
+}
