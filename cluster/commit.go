@@ -20,7 +20,9 @@ var (
 )
 
 // maxEntries bounds the log entries that are on their way to the majority at once. While that many are, groups gather.
-const maxEntries = 2
+// An entry costs three nodes about a millisecond of CPU whatever is in it (two syncs of bolt each, most of it), so the
+// next one does not leave before the last is applied: two at a time would halve what each carries.
+const maxEntries = 1
 
 // group is commands that came to the leader together, from one node, already encoded one after the other.
 type group struct {

@@ -107,7 +107,7 @@ func (n *Node) lead(ctx context.Context) error {
 // is known or ctx ends.
 func (n *Node) handOver(ctx context.Context) {
 	r := n.core()
-	if r == nil || r.State() != raft.Leader || len(voterIDs(r.GetConfiguration().Configuration())) < 2 {
+	if ctx.Err() != nil || r == nil || r.State() != raft.Leader || len(voterIDs(r.GetConfiguration().Configuration())) < 2 {
 		return
 	}
 	transfer := r.LeadershipTransfer()
