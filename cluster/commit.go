@@ -220,6 +220,14 @@ func (c *committer) idle() bool {
 	return c.entries == 0 && len(c.waiting) == 0
 }
 
+// drain waits until Raft has answered for every entry, at most for as long as a leader takes to notice that it has no
+// majority. Once Raft is stopped it does not answer any more.
+func (c *committer) drain(limit time.Duration) {
+	for deadline := time.Now().Add(limit); !c.idle() && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+}
+
 // close ends collect, after Raft has stopped. What Raft has not answered by then it never will; whoever waits for it is
 // left behind.
 func (c *committer) close() {

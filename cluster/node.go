@@ -43,9 +43,12 @@ type Node struct {
 	empty atomic.Bool               // the data directory belongs to no cluster yet
 
 	// ctx ends when the node stops; tasks are all goroutines that end with it.
-	ctx     context.Context
-	stop    context.CancelFunc
-	tasks   sync.WaitGroup
+	ctx   context.Context
+	stop  context.CancelFunc
+	tasks sync.WaitGroup
+	// takesPart is the one goroutine that starts Raft and makes this node a leader. It ends before Raft is stopped.
+	takesPart sync.WaitGroup
+
 	closing sync.Once
 	closed  chan struct{}
 	failure error // of closing, set before closed

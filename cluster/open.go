@@ -66,7 +66,7 @@ func prepare(config Config) (*Node, error) {
 	n.tasks.Go(func() { n.proposer.run(n.ctx) })
 	n.tasks.Go(func() { n.proposer.runSettle(n.ctx) })
 	n.tasks.Go(func() { n.compact(n.ctx) })
-	n.tasks.Go(func() { n.start(n.ctx) })
+	n.takesPart.Go(func() { n.takePart(n.ctx) })
 	return n, nil
 }
 
@@ -109,8 +109,8 @@ func (n *Node) join() error {
 	return nil
 }
 
-// start does what takes its time: it joins when this node may, and then keeps the node going until ctx ends.
-func (n *Node) start(ctx context.Context) {
+// takePart does what takes its time: it joins when this node may, and then follows the leader until ctx ends.
+func (n *Node) takePart(ctx context.Context) {
 	if n.core() == nil {
 		err := n.admit(ctx)
 		if ctx.Err() != nil {
@@ -126,9 +126,9 @@ func (n *Node) start(ctx context.Context) {
 		}
 	}
 	r := n.core()
-	n.tasks.Go(func() { n.follow(ctx, r) })
 	n.tasks.Go(func() { n.snapshots.run(ctx, r, &n.config) })
-	n.readiness.run(ctx, n.Barrier)
+	n.tasks.Go(func() { n.readiness.run(ctx, n.Barrier) })
+	n.follow(ctx, r)
 }
 
 // Close hands leadership over, stops all goroutines of the node and closes its stores, in that order. Watches end
@@ -160,6 +160,8 @@ func (n *Node) drain(ctx context.Context) {
 // shut stops everything, in an order in which nobody waits for somebody already gone.
 func (n *Node) shut() error {
 	n.stop()
+	n.takesPart.Wait()
+	n.committer.drain(2 * n.config.ElectionTimeout)
 	_ = n.config.Listener.Close()
 	n.links.close()
 	n.server.close()
