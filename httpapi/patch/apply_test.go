@@ -142,6 +142,7 @@ func TestRefusals(t *testing.T) {
 		"json failed test":               {types.JSONPatchType, `[{"op":"test","path":"/spec/holderIdentity","value":"x"}]`, warn, patch.ErrImpossible},
 		"json missing path":              {types.JSONPatchType, `[{"op":"replace","path":"/spec/nothing/here","value":"x"}]`, warn, patch.ErrImpossible},
 		"json unknown operation":         {types.JSONPatchType, `[{"op":"paint","path":"/spec/holderIdentity","value":"x"}]`, warn, patch.ErrImpossible},
+		"json test without a value":      {types.JSONPatchType, `[{"op":"test","path":""}]`, warn, patch.ErrImpossible},
 		"json 10001 operations":          {types.JSONPatchType, tests(10001), warn, patch.ErrTooManyOperations},
 		"strategic malformed":            {types.StrategicMergePatchType, `{"spec"`, warn, patch.ErrMalformed},
 		"strategic malformed, ignored":   {types.StrategicMergePatchType, `{"spec"`, ignore, patch.ErrMalformed},

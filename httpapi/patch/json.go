@@ -63,11 +63,21 @@ func jsonPatch(text, body []byte, fieldValidation string) (patched []byte, compl
 		return nil, nil, refuse(ErrTooManyOperations, fmt.Sprintf(
 			"The allowed maximum operations in a JSON patch is %d, got %d", MaxOperations, len(operations)))
 	}
-	patched, err = operations.Apply(text)
+	patched, err = run(operations, text)
 	if err != nil {
 		return nil, nil, refuse(ErrImpossible, err.Error())
 	}
 	return patched, complaints, nil
+}
+
+// run applies operations. The library fails by panicking where some have no value, as in a test of the whole document.
+func run(operations jsonpatch.Patch, text []byte) (patched []byte, err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			patched, err = nil, fmt.Errorf("operation cannot be done: %v", fault)
+		}
+	}()
+	return operations.Apply(text)
 }
 
 func mergePatch(text, body []byte, fieldValidation string) (patched []byte, complaints []error, err error) {
