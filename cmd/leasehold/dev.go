@@ -48,10 +48,10 @@ type devCluster struct {
 	extra  []string // more flags for every node
 	client *http.Client
 
-	restarts sync.Mutex // held while a node is being restarted; guards stopping
-	stopping bool
+	restarts map[int]*sync.Mutex // of each node: held while it is being restarted
 
 	mu       sync.Mutex // guards what follows; never held across a wait
+	stopping bool       // nothing is started any more
 	out      io.Writer
 	nodes    map[int]*process
 	leaving  map[*process]bool // asked to stop: their end is not reported
@@ -83,11 +83,14 @@ func runDev(ctx context.Context, out io.Writer, layout devLayout, extra []string
 	}
 	d := &devCluster{
 		layout: layout, pki: pki, extra: extra, out: out,
-		nodes: map[int]*process{}, leaving: map[*process]bool{},
+		nodes: map[int]*process{}, leaving: map[*process]bool{}, restarts: map[int]*sync.Mutex{},
 		client: &http.Client{
 			Timeout:   5 * time.Second,
 			Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, DisableKeepAlives: true},
 		},
+	}
+	for k := 1; k <= layout.Nodes; k++ {
+		d.restarts[k] = &sync.Mutex{}
 	}
 	return d.run(ctx)
 }
@@ -118,13 +121,19 @@ func (d *devCluster) run(ctx context.Context) (err error) {
 
 func (d *devCluster) startNode(k int) error {
 	id := d.layout.id(k)
+	d.mu.Lock()
+	if d.stopping {
+		d.mu.Unlock()
+		return errors.New("the cluster is stopping")
+	}
 	p, err := startProcess(id, d.layout.serveFlags(k, d.pki, d.extra), d.layout.path(id, "log"), d.layout.path(id, "pid"))
+	if err == nil {
+		d.nodes[k] = p
+	}
+	d.mu.Unlock()
 	if err != nil {
 		return err
 	}
-	d.mu.Lock()
-	d.nodes[k] = p
-	d.mu.Unlock()
 	d.say("%s: started, pid %d, log in %s", id, p.pid(), d.layout.path(id, "log"))
 	go d.reportEnd(p, fmt.Sprintf("start it again with: leasehold dev restart %d --dir %s", k, d.layout.Dir))
 	return nil
@@ -162,25 +171,25 @@ func (d *devCluster) awaitAll(ctx context.Context) error {
 	balancer := d.balancer
 	d.mu.Unlock()
 	for k := 1; k <= d.layout.Nodes; k++ {
-		if err := d.awaitNode(ctx, k); err != nil {
+		if err := d.awaitNode(ctx, k, "/readyz"); err != nil {
 			return err
 		}
 	}
-	return d.awaitReady(ctx, balancer, d.layout.balancer(), d.layout.path("balancer", "log"))
+	return d.await(ctx, balancer, d.layout.balancer()+"/readyz", d.layout.path("balancer", "log"))
 }
 
-func (d *devCluster) awaitNode(ctx context.Context, k int) error {
+func (d *devCluster) awaitNode(ctx context.Context, k int, path string) error {
 	d.mu.Lock()
 	p := d.nodes[k]
 	d.mu.Unlock()
-	return d.awaitReady(ctx, p, d.layout.api(k), d.layout.path(d.layout.id(k), "log"))
+	return d.await(ctx, p, d.layout.api(k)+path, d.layout.path(d.layout.id(k), "log"))
 }
 
-// awaitReady asks /readyz until it says yes. It returns nil when ctx ends first.
-func (d *devCluster) awaitReady(ctx context.Context, p *process, address, logFile string) error {
+// await asks for a URL until the answer is 200. It returns nil when ctx ends first.
+func (d *devCluster) await(ctx context.Context, p *process, url, logFile string) error {
 	ticker := time.NewTicker(50 * time.Millisecond)
 	defer ticker.Stop()
-	for !d.isReady(ctx, address) {
+	for !d.answers(ctx, url) {
 		select {
 		case <-p.ended:
 			return fmt.Errorf("%s ended before it was ready (%s); its log ends with:\n%s", p.name, p.fate(), logTail(logFile, 10))
@@ -192,8 +201,8 @@ func (d *devCluster) awaitReady(ctx context.Context, p *process, address, logFil
 	return nil
 }
 
-func (d *devCluster) isReady(ctx context.Context, address string) bool {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+address+"/readyz", nil)
+func (d *devCluster) answers(ctx context.Context, url string) bool {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+url, nil)
 	if err != nil {
 		return false
 	}
@@ -208,10 +217,8 @@ func (d *devCluster) isReady(ctx context.Context, address string) bool {
 // stop stops the nodes one after the other, so that each can hand its leadership over, and the balancer last, so that
 // its clients hear from the nodes that they should leave.
 func (d *devCluster) stop() error {
-	d.restarts.Lock()
-	defer d.restarts.Unlock()
-	d.stopping = true
 	d.mu.Lock()
+	d.stopping = true
 	var order []*process
 	for k := d.layout.Nodes; k >= 1; k-- {
 		if p := d.nodes[k]; p != nil {

@@ -47,9 +47,12 @@ func (d *devCluster) serveControl(ctx context.Context) (closeControl func(), err
 			http.Error(w, "wrong token", http.StatusForbidden)
 			return
 		}
-		if err := d.restart(r, r.PathValue("k")); err != nil {
+		reached, err := d.restart(r.Context(), r.PathValue("k"))
+		if err != nil {
 			http.Error(w, err.Error(), http.StatusConflict)
+			return
 		}
+		_, _ = io.WriteString(w, reached) // fails when the client is gone
 	})
 	server := &http.Server{
 		Handler:           mux,
@@ -63,47 +66,67 @@ func (d *devCluster) serveControl(ctx context.Context) (closeControl func(), err
 	}, nil
 }
 
-// restart starts node k, after stopping it if it runs, and waits until it serves.
-func (d *devCluster) restart(r *http.Request, text string) error {
+// restart starts node k, after stopping it if it runs. It waits until the node serves, or only until it is alive while
+// too few nodes run for any of them to serve; it returns what it has waited for.
+func (d *devCluster) restart(ctx context.Context, text string) (string, error) {
 	k, err := strconv.Atoi(text)
 	if err != nil || k < 1 || k > d.layout.Nodes {
-		return fmt.Errorf("there is no node %q: nodes are 1 to %d", text, d.layout.Nodes)
+		return "", fmt.Errorf("there is no node %q: nodes are 1 to %d", text, d.layout.Nodes)
 	}
-	// One at a time: a rolling restart by an impatient script stays one.
-	d.restarts.Lock()
-	defer d.restarts.Unlock()
-	d.mu.Lock()
-	current := d.nodes[k]
-	if current != nil {
-		d.leaving[current] = true
-	}
-	d.mu.Unlock()
-	if current != nil {
-		if err := current.stop(stopGrace); err != nil {
-			d.say("%v", err)
-		}
-	}
-	if d.stopping {
-		return errors.New("the cluster is stopping")
+	d.restarts[k].Lock()
+	defer d.restarts[k].Unlock()
+	if err := d.stopNode(k); err != nil {
+		d.say("%v", err)
 	}
 	if err := d.startNode(k); err != nil {
-		return err
+		return "", err
 	}
-	if err := d.awaitNode(r.Context(), k); err != nil {
-		return err
+	path, reached := "/readyz", "serves"
+	if d.running() <= d.layout.Nodes/2 {
+		path, reached = "/livez", "runs, and will serve once a majority does"
 	}
-	if err := r.Context().Err(); err != nil {
-		return err
+	if err := d.awaitNode(ctx, k, path); err != nil {
+		return "", err
 	}
-	d.say("%s: serves again", d.layout.id(k))
-	return nil
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	d.say("%s: %s", d.layout.id(k), reached)
+	return reached, nil
+}
+
+// stopNode stops node k if it runs.
+func (d *devCluster) stopNode(k int) error {
+	d.mu.Lock()
+	p := d.nodes[k]
+	if p != nil {
+		d.leaving[p] = true
+	}
+	d.mu.Unlock()
+	if p == nil {
+		return nil
+	}
+	return p.stop(stopGrace)
+}
+
+// running returns how many nodes run.
+func (d *devCluster) running() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := 0
+	for _, p := range d.nodes {
+		if p.running() {
+			n++
+		}
+	}
+	return n
 }
 
 func devRestartCommand() *cobra.Command {
 	var dir string
 	command := &cobra.Command{
 		Use:   "restart K --dir DIR",
-		Short: "Start node K of a running development cluster again, and wait until it serves",
+		Short: "Start node K of a running development cluster again, and wait until it serves if it can",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return askRestart(cmd, dir, args[0])
@@ -132,10 +155,13 @@ func askRestart(cmd *cobra.Command, dir, k string) error {
 		return fmt.Errorf("the leasehold dev of %s does not answer: %w", dir, err)
 	}
 	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return fmt.Errorf("the leasehold dev of %s went away: %w", dir, err)
+	}
 	if response.StatusCode != http.StatusOK {
-		body, _ := io.ReadAll(response.Body)
 		return errors.New(strings.TrimSpace(string(body)))
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "node-%s serves\n", k)
+	fmt.Fprintf(cmd.OutOrStdout(), "node-%s %s\n", k, body)
 	return nil
 }
