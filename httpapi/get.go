@@ -2,6 +2,8 @@ package httpapi
 
 import (
 	"net/http"
+	"net/url"
+	"strings"
 
 	"github.com/leasehold/leasehold/fsm"
 )
@@ -9,6 +11,9 @@ import (
 // get answers one Lease: without a resourceVersion as it is now, with 0 as this node happens to know it, else as of that
 // version or later.
 func (s *server) get(q *request) (*response, error) {
+	if exports(q.query) {
+		return nil, badRequest("the export parameter, deprecated since v1.14, is no longer supported")
+	}
 	given, revision, err := getVersion(q.query)
 	if err != nil {
 		return nil, err
@@ -27,4 +32,11 @@ func (s *server) get(q *request) (*response, error) {
 		return nil, notFound(q.key.Name)
 	}
 	return &response{code: http.StatusOK, object: object}, nil
+}
+
+// exports tells whether a query asks for what Kubernetes once had: an object without what a cluster made of it. Any
+// value but false and 0 asks.
+func exports(query url.Values) bool {
+	given := query["export"]
+	return len(given) > 0 && !strings.EqualFold(given[0], "false") && given[0] != "0"
 }
