@@ -1,6 +1,12 @@
 package cluster
 
-import "github.com/hashicorp/raft"
+import (
+	"context"
+
+	"github.com/hashicorp/raft"
+
+	"github.com/leasehold/leasehold/fsm"
+)
 
 // Raft is what tests need to show what the library alone would do.
 func (n *Node) Raft() *raft.Raft { return n.core() }
@@ -17,4 +23,10 @@ func (n *Node) RoundRunning() bool {
 	n.rounds.mu.Lock()
 	defer n.rounds.mu.Unlock()
 	return n.rounds.running > 0
+}
+
+// Commit puts a command of the machine itself into the log, on a leader that is ready.
+func (n *Node) Commit(ctx context.Context, command fsm.Command) error {
+	_, err := n.committer.own(ctx, command)
+	return err
 }

@@ -199,14 +199,14 @@ func (r *proposer) send(to view) time.Duration {
 }
 
 // recall takes back the flights that will not be answered in time: those sent to a leader that another has followed,
-// and those that hang. Their proposals go out again, with the same session and seq.
+// and those that hang on a connection. Their proposals go out again, with the same session and seq.
 func (r *proposer) recall(to view, now time.Time) {
 	for f := range r.flights {
-		news := to.leader != "" && to.epoch != f.view.epoch
-		if news || now.Sub(f.sent) > hungAfter {
-			if !news {
-				r.node.links.hung(f.view.leader)
-			}
+		switch {
+		case to.leader != "" && to.epoch != f.view.epoch:
+			r.ground(f, true)
+		case f.view.leader != r.node.config.ID && now.Sub(f.sent) > hungAfter:
+			r.node.links.hung(f.view.leader)
 			r.ground(f, true)
 		}
 	}
