@@ -14,7 +14,7 @@ func sameMetadata(next, current *metav1.ObjectMeta) bool {
 	return next.Name == current.Name &&
 		next.GenerateName == current.GenerateName &&
 		next.Namespace == current.Namespace &&
-		next.SelfLink == current.SelfLink &&
+		next.GetSelfLink() == current.GetSelfLink() &&
 		next.UID == current.UID &&
 		next.Generation == current.Generation &&
 		next.CreationTimestamp.Equal(&current.CreationTimestamp) &&
