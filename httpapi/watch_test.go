@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -301,6 +302,49 @@ func TestAClientThatTakesNothingIsCutOff(t *testing.T) {
 		assert.LessOrEqual(t, time.Since(begin), stallTimeout+2*stallCheck)
 		synctest.Wait()
 	})
+}
+
+// The server's own way of cutting off must work on what a watch really writes to: a stream of an HTTP/2 connection whose
+// client takes nothing of it, and a connection of HTTP/1.
+func TestAStalledStreamCanBeAborted(t *testing.T) {
+	for _, h2 := range []bool{true, false} {
+		t.Run(fmt.Sprintf("http2 %v", h2), func(t *testing.T) {
+			store := newOneNode(t)
+			s := newServer(t, store)
+			ended := make(chan struct{})
+			w := newWatch(s, selector{}, store.State().Revision(), time.Hour)
+			server := httptest.NewUnstartedServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+				defer close(ended)
+				out.WriteHeader(200)
+				w.run(r.Context(), stream{out, http.NewResponseController(out)}, start{})
+			}))
+			server.EnableHTTP2 = h2
+			server.StartTLS()
+			defer server.Close()
+			response, err := server.Client().Get(server.URL)
+			require.NoError(t, err)
+			defer response.Body.Close()
+			require.Equal(t, h2, response.ProtoMajor == 2)
+
+			// More than the client and the connection between them hold of what nobody reads.
+			large := map[string]string{"k": strings.Repeat("x", 1<<20)}
+			store.change(t, fsm.OpCreate, "ns", "a", large)
+			for range 32 {
+				store.change(t, fsm.OpUpdate, "ns", "a", large)
+			}
+			require.Eventually(t, func() bool {
+				since := w.writing.Load()
+				return since != 0 && time.Since(time.Unix(0, since)) > 100*time.Millisecond
+			}, patience, time.Millisecond, "the write does not stall")
+			w.writing.Store(1)
+			s.interests.abortStalled()
+			select {
+			case <-ended:
+			case <-time.After(patience):
+				t.Fatal("the write goes on")
+			}
+		})
+	}
 }
 
 func TestTheFollowerEndsWithTheLastWatch(t *testing.T) {
