@@ -64,7 +64,7 @@ func (l *links) call(peer string, kind byte, done func(frame, error), payload ..
 	}
 }
 
-// ask is call for one who can wait.
+// ask is call for one who can wait. A peer that has not answered when ctx ends counts as hung.
 func (l *links) ask(ctx context.Context, peer string, kind byte, payload ...[]byte) ([]byte, error) {
 	type answer struct {
 		payload []byte
@@ -76,7 +76,10 @@ func (l *links) ask(ctx context.Context, peer string, kind byte, payload ...[]by
 	case a := <-answered:
 		return a.payload, a.err
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			l.hung(peer)
+		}
+		return nil, fmt.Errorf("%s has not answered: %w", peer, ctx.Err())
 	}
 }
 

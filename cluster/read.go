@@ -44,7 +44,17 @@ func (n *Node) Barrier(ctx context.Context) error {
 func (n *Node) barrier() (uint64, error) {
 	ctx, cancel := context.WithTimeout(n.ctx, roundTimeout)
 	defer cancel()
-	index, err := n.readIndex(ctx)
+	current, changed := n.leaders.view()
+	asking, giveUp := context.WithCancel(ctx)
+	defer giveUp()
+	go func() { // a leader that another has followed may never answer
+		select {
+		case <-changed:
+			giveUp()
+		case <-asking.Done():
+		}
+	}()
+	index, err := n.readIndex(asking, current.leader)
 	if err != nil {
 		return 0, err
 	}
@@ -52,9 +62,8 @@ func (n *Node) barrier() (uint64, error) {
 }
 
 // readIndex returns an index that covers every change acknowledged before the call.
-func (n *Node) readIndex(ctx context.Context) (uint64, error) {
-	current, _ := n.leaders.view()
-	switch current.leader {
+func (n *Node) readIndex(ctx context.Context, leader string) (uint64, error) {
+	switch leader {
 	case "":
 		return 0, errNoLeader
 	case n.config.ID:
@@ -66,7 +75,7 @@ func (n *Node) readIndex(ctx context.Context) (uint64, error) {
 			return 0, ctx.Err()
 		}
 	}
-	return n.links.readIndex(ctx, current.leader)
+	return n.links.readIndex(ctx, leader)
 }
 
 // round is one read round of the leader. The order of its steps is what makes it a proof:
