@@ -1,8 +1,8 @@
 package media
 
 import (
+	"errors"
 	"fmt"
-	"strings"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -81,33 +81,35 @@ func DecodeDeleteOptions(body []byte, encoding Encoding) (*metav1.DeleteOptions,
 	return options, nil
 }
 
-// undecodable words an error as kube-apiserver does.
+// undecodable words an error as kube-apiserver does, which knows more kinds and fails to convert them.
 func undecodable(err error, kind *schema.GroupVersionKind, expected string, body []byte) error {
-	if runtime.IsNotRegisteredError(err) && kind != nil && expected == leaseKind.Kind && kind.GroupVersion() != leaseKind.GroupVersion() {
-		return &BodyError{Message: fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)",
-			kind.GroupVersion(), leaseKind.GroupVersion())}
+	if kind == nil || kind.Kind == "" {
+		return &BodyError{Message: fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v (%s)", expected, err, summary(body))}
 	}
-	if kind != nil && kind.Kind != "" {
-		return &BodyError{Message: fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", kind.Kind, kind.Version, expected, err)}
+	if runtime.IsNotRegisteredError(err) {
+		reason := fmt.Sprintf("no kind %q is registered for version %q in scheme %q", kind.Kind, kind.GroupVersion(), "pkg/api/legacyscheme/scheme.go:30")
+		if kind.GroupVersion() == (schema.GroupVersion{Version: "v1"}) {
+			reason = fmt.Sprintf("converting (v1.%s) to (coordination.%s): unknown conversion", kind.Kind, expected)
+		}
+		err = errors.New(reason)
 	}
-	return &BodyError{Message: fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v (%s)", expected, err, summary(body))}
+	return &BodyError{Message: fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", kind.Kind, kind.Version, expected, err)}
 }
 
-// summary shows the beginning of a body, as hexadecimal when it is not text.
+// summary shows the beginning of a body, as hexadecimal when it is no JSON object.
 func summary(body []byte) string {
 	const limit = 30
-	text := len(body) > 0 && strings.IndexFunc(string(body), func(r rune) bool { return r < 0x20 && r != '\n' && r != '\r' && r != '\t' || r == 0xfffd }) < 0
+	cut, more := body, ""
+	if len(body) > limit {
+		cut, more = body[:limit], " ..."
+	}
 	switch {
 	case len(body) == 0:
 		return "<empty>"
-	case text && len(body) > limit:
-		return fmt.Sprintf("%q ...", body[:limit])
-	case text:
-		return fmt.Sprintf("%q", body)
-	case len(body) > limit:
-		return fmt.Sprintf("hex: %x ...", body[:limit])
+	case body[0] == '{':
+		return string(cut) + more
 	}
-	return fmt.Sprintf("hex: %x", body)
+	return fmt.Sprintf("%x", cut) + more
 }
 
 var leaseKind = coordinationv1.SchemeGroupVersion.WithKind("Lease")
