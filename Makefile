@@ -2,7 +2,7 @@
 
 GO      ?= go
 DIR     ?= .leasehold
-PORT    ?= 8443
+PORT    ?= 7443
 ROUNDS  ?= 5
 SECONDS ?= 10
 # All but uses of what is deprecated: the wire has fields that no client should set any more, and raft's has one too.
