@@ -35,7 +35,7 @@ func devCommand() *cobra.Command {
 	}
 	flags := command.Flags()
 	flags.StringVar(&layout.Dir, "dir", ".leasehold", "directory for data, certificates, tokens and logs; kept between runs")
-	flags.IntVar(&layout.BasePort, "base-port", 8443, "port P of the first node; also uses P+1.., P+50 and P+100..")
+	flags.IntVar(&layout.BasePort, "base-port", 7443, "port P of the first node; also uses P+1.., P+50 and P+100..")
 	flags.IntVar(&layout.Nodes, "nodes", 3, "number of nodes")
 	command.AddCommand(devRestartCommand())
 	return command
