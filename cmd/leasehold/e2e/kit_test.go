@@ -30,6 +30,7 @@ type cluster struct {
 	t    *testing.T
 	dir  string
 	port int
+	size int // how many nodes
 	dev  *exec.Cmd
 
 	mu    sync.Mutex // guards lines
@@ -49,13 +50,16 @@ func startCluster(t *testing.T, serveFlags ...string) *cluster {
 }
 
 func newCluster(t *testing.T, dir string, port int) *cluster {
-	return &cluster{t: t, dir: dir, port: port}
+	return &cluster{t: t, dir: dir, port: port, size: 3}
 }
 
 // start runs dev and returns once it says that all nodes serve.
 func (c *cluster) start(serveFlags ...string) {
 	c.t.Helper()
 	args := []string{"dev", "--dir", c.dir, "--base-port", strconv.Itoa(c.port)}
+	if c.size != 3 {
+		args = append(args, "--nodes", strconv.Itoa(c.size))
+	}
 	if len(serveFlags) > 0 {
 		args = append(append(args, "--"), serveFlags...)
 	}
@@ -224,7 +228,7 @@ func (c *cluster) leader() (leader, follower int) {
 
 func (c *cluster) tellLogs() {
 	c.t.Logf("dev said:\n%s", c.said())
-	for k := 1; k <= 3; k++ {
+	for k := 1; k <= c.size; k++ {
 		log := c.file(fmt.Sprintf("node-%d", k), "log")
 		c.t.Logf("node-%d logged, at the end:\n%s", k, log[max(0, len(log)-4000):])
 	}
