@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -59,6 +60,7 @@ func (t *teller) probe() {
 // machine applied last is committed, so naming it as previous entry and as commit index is safe in any term that this
 // node leads.
 func (t *teller) run(ctx context.Context, id raft.ServerID, term uint64, wake chan struct{}) {
+	refused := 0
 	for {
 		select {
 		case <-ctx.Done():
@@ -67,14 +69,28 @@ func (t *teller) run(ctx context.Context, id raft.ServerID, term uint64, wake ch
 		}
 		index, indexTerm := t.node.machine.Applied()
 		req := raft.AppendEntriesRequest{Term: term, PrevLogEntry: index, PrevLogTerm: indexTerm, LeaderCommitIndex: index}
-		if err := t.node.transport.probe(id, req); err != nil {
-			select { // the voter is away: a refused connection must not be asked for in a tight loop
-			case <-ctx.Done():
-			case <-time.After(pause):
+		wait := pause // the voter is away: it must not be called in a tight loop
+		switch err := t.node.transport.probe(id, req); {
+		case err == nil:
+			refused = 0
+			continue
+		case errors.Is(err, errRefused):
+			// It holds less of the log than the majority. What it lacks is mostly on its way, on another connection.
+			wait = time.Millisecond
+			if refused++; refused <= maxRetold {
+				signal(wake)
 			}
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(wait):
 		}
 	}
 }
+
+// maxRetold is how often in a row a voter that refused is told once more. One that lags further behind learns the
+// commit index with the entries that it gets.
+const maxRetold = 10
 
 // wait returns when all calls have ended, after the context of the last term has.
 func (t *teller) wait() { t.tasks.Wait() }
