@@ -87,7 +87,7 @@ func undecodable(err error, kind *schema.GroupVersionKind, expected string, body
 		return &BodyError{Message: fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v (%s)", expected, err, summary(body))}
 	}
 	if runtime.IsNotRegisteredError(err) {
-		reason := fmt.Sprintf("no kind %q is registered for version %q in scheme %q", kind.Kind, kind.GroupVersion(), "pkg/api/legacyscheme/scheme.go:30")
+		reason := fmt.Sprintf("no kind %q is registered for version %q", kind.Kind, kind.GroupVersion())
 		if kind.GroupVersion() == (schema.GroupVersion{Version: "v1"}) {
 			reason = fmt.Sprintf("converting (v1.%s) to (coordination.%s): unknown conversion", kind.Kind, expected)
 		}
