@@ -171,17 +171,32 @@ func (c *cluster) signal(k int, signal syscall.Signal) {
 // kill kills node k as kill -9 does, and waits until dev has noticed.
 func (c *cluster) kill(k int) {
 	c.t.Helper()
+	ended := c.nextEnd(k)
+	c.signal(k, syscall.SIGKILL)
+	require.Eventually(c.t, ended, patience, 10*time.Millisecond)
+}
+
+// nextEnd returns a function that tells whether dev has reported since that node k ended.
+func (c *cluster) nextEnd(k int) func() bool {
 	report := fmt.Sprintf("node-%d: ended", k)
 	before := strings.Count(c.said(), report)
-	c.signal(k, syscall.SIGKILL)
-	require.Eventually(c.t, func() bool { return strings.Count(c.said(), report) > before }, patience, 10*time.Millisecond)
+	return func() bool { return strings.Count(c.said(), report) > before }
 }
 
 // restart starts node k again, and waits until it serves.
 func (c *cluster) restart(k int) {
 	c.t.Helper()
-	out, err := exec.Command(leasehold, "dev", "restart", strconv.Itoa(k), "--dir", c.dir).CombinedOutput()
-	require.NoError(c.t, err, "%s", out)
+	require.NoError(c.t, c.tryRestart(k))
+}
+
+func (c *cluster) tryRestart(k int) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, leasehold, "dev", "restart", strconv.Itoa(k), "--dir", c.dir).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	return nil
 }
 
 // node is what leasehold status tells of a node.

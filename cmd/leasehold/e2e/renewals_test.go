@@ -133,3 +133,16 @@ func (l *renewals) longestGap() time.Duration {
 	}
 	return gap
 }
+
+// unknown returns how many attempts have an unknown outcome.
+func (l *renewals) unknown() int {
+	n := 0
+	for _, r := range l.renewers {
+		for _, fate := range r.fates {
+			if !fate.acknowledged {
+				n++
+			}
+		}
+	}
+	return n
+}
