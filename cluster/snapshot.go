@@ -21,12 +21,13 @@ const (
 // snapshots takes snapshots by bytes of log. The library counts entries, of which one may hold one heartbeat or
 // thousands.
 type snapshots struct {
-	store  raft.SnapshotStore
-	logger hclog.Logger
-	bytes  atomic.Int64 // applied since the last snapshot
-	total  atomic.Int64 // applied by this run, with entries: their average size
-	count  atomic.Int64
-	index  atomic.Uint64 // of the last snapshot
+	store   raft.SnapshotStore
+	log     raft.LogStore
+	logger  hclog.Logger
+	bytes   atomic.Int64  // applied since the last snapshot
+	entries atomic.Int64  // that held them
+	index   atomic.Uint64 // of the last snapshot
+	first   atomic.Uint64 // of the log, when index was written
 }
 
 // counted is the machine as Raft sees it: it counts what it applies.
@@ -54,8 +55,7 @@ func (c counted) ApplyBatch(logs []*raft.Log) []any {
 
 func (s *snapshots) count1(log *raft.Log) {
 	s.bytes.Add(int64(len(log.Data)))
-	s.total.Add(int64(len(log.Data)))
-	s.count.Add(1)
+	s.entries.Add(1)
 }
 
 // run takes a snapshot whenever enough has been applied, until ctx ends.
@@ -69,16 +69,22 @@ func (s *snapshots) run(ctx context.Context, r *raft.Raft, config *Config) {
 			return
 		case <-ticker.C:
 		}
-		before := s.bytes.Load()
-		if before < config.SnapshotBytes {
+		bytes, entries := s.bytes.Load(), s.entries.Load()
+		if bytes < config.SnapshotBytes {
 			continue
 		}
 		if err := s.take(ctx, r, config); err != nil {
 			s.logger.Warn("snapshot was not taken", "error", err)
 			continue
 		}
-		s.bytes.Add(-before)
+		s.taken(bytes, entries)
 	}
+}
+
+// taken begins to count anew after a snapshot that was asked for after so much.
+func (s *snapshots) taken(bytes, entries int64) {
+	s.bytes.Add(-bytes)
+	s.entries.Add(-entries)
 }
 
 func (s *snapshots) take(ctx context.Context, r *raft.Raft, config *Config) error {
@@ -102,21 +108,29 @@ func (s *snapshots) take(ctx context.Context, r *raft.Raft, config *Config) erro
 	}
 }
 
-// trailing returns how many entries to keep after a snapshot so that they hold about limit bytes.
+// trailing returns how many entries to keep after a snapshot so that they hold about limit bytes, if they are like those
+// since the last snapshot. An average over more than those would keep gigabytes when objects have become larger.
 func (s *snapshots) trailing(limit int64) uint64 {
-	total, count := s.total.Load(), s.count.Load()
-	if total <= 0 || count <= 0 {
+	bytes, entries := s.bytes.Load(), s.entries.Load()
+	if bytes <= 0 || entries <= 0 {
 		return minTrailing
 	}
-	return uint64(min(max(limit/max(total/count, 1), minTrailing), maxTrailing))
+	return uint64(min(max(limit/max(bytes/entries, 1), minTrailing), maxTrailing))
 }
 
+// refresh looks up what last and firstIndex return. It is called while the stores are open.
 func (s *snapshots) refresh() {
 	list, err := s.store.List()
 	if err == nil && len(list) > 0 {
 		s.index.Store(list[0].Index)
 	}
+	if first, err := s.log.FirstIndex(); err == nil {
+		s.first.Store(first)
+	}
 }
 
 // last returns the index of the newest snapshot known.
 func (s *snapshots) last() uint64 { return s.index.Load() }
+
+// firstIndex returns where the log began after that snapshot: a follower that lacks an earlier entry needs a snapshot.
+func (s *snapshots) firstIndex() uint64 { return s.first.Load() }

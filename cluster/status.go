@@ -17,6 +17,7 @@ type Status struct {
 	Revision      uint64        `json:"revision"`
 	CommitIndex   uint64        `json:"commitIndex"`
 	AppliedIndex  uint64        `json:"appliedIndex"`
+	FirstIndex    uint64        `json:"firstIndex"` // of the log; a member that lacks an earlier entry needs a snapshot
 	LastIndex     uint64        `json:"lastIndex"`
 	SnapshotIndex uint64        `json:"snapshotIndex"`
 	Objects       int           `json:"objects"`
@@ -71,7 +72,7 @@ func (n *Node) Summary() Status {
 	s.Term = r.CurrentTerm()
 	s.CommitIndex = r.CommitIndex()
 	s.LastIndex = r.LastIndex()
-	s.SnapshotIndex = n.snapshots.last()
+	s.SnapshotIndex, s.FirstIndex = n.snapshots.last(), n.snapshots.firstIndex()
 	if contact := r.LastContact(); s.Role != "leader" && !contact.IsZero() {
 		s.LastContact = time.Since(contact)
 	}

@@ -51,6 +51,11 @@ type Config struct {
 	HistoryAge time.Duration
 	// HistoryBytes bounds the memory that past changes may take.
 	HistoryBytes int64
+	// SnapshotBytes is how much log is applied between two snapshots.
+	SnapshotBytes int64
+	// TrailingBytes is about how much of the log stays after a snapshot. A node that was away for less catches up from
+	// the log, one that was away for longer needs the whole snapshot.
+	TrailingBytes int64
 	// MaxInFlight bounds the requests being answered at once, watches apart; more get 429.
 	MaxInFlight int
 	// ShutdownDelay is how long a stopping node goes on serving while it already says that it is not ready, so that
@@ -85,6 +90,8 @@ func (c *Config) register(flags *pflag.FlagSet) {
 	flags.StringVar(&c.PeerCAFile, "peer-ca-file", "", "authority of the peer certificates, PEM")
 	flags.DurationVar(&c.HistoryAge, "history-age", 5*time.Minute, "how long past changes stay available to watches")
 	flags.Int64Var(&c.HistoryBytes, "history-bytes", 256<<20, "memory that past changes may take, in bytes")
+	flags.Int64Var(&c.SnapshotBytes, "snapshot-bytes", 64<<20, "log between two snapshots, in bytes")
+	flags.Int64Var(&c.TrailingBytes, "trailing-bytes", 64<<20, "log that stays after a snapshot for nodes that were away, in bytes")
 	flags.IntVar(&c.MaxInFlight, "max-in-flight", 2000, "requests answered at once, watches apart")
 	flags.DurationVar(&c.ShutdownDelay, "shutdown-delay", 0, "how long to go on serving, not ready, before stopping")
 	flags.DurationVar(&c.ShutdownGrace, "shutdown-grace", 20*time.Second, "how long to wait for requests under way when stopping")
@@ -166,6 +173,12 @@ func (c *Config) Validate() error {
 	}
 	if c.HistoryBytes < 1<<20 {
 		fault("history-bytes", "%d is less than 1 MiB", c.HistoryBytes)
+	}
+	if c.SnapshotBytes < 1<<20 {
+		fault("snapshot-bytes", "%d is less than 1 MiB", c.SnapshotBytes)
+	}
+	if c.TrailingBytes < 1 {
+		fault("trailing-bytes", "%d is not positive", c.TrailingBytes)
 	}
 	if c.MaxInFlight < 1 {
 		fault("max-in-flight", "%d is not positive", c.MaxInFlight)

@@ -33,6 +33,7 @@ func nodeGauges() []nodeGauge {
 		{"leasehold_raft_term", "Raft's current term.", func(s *cluster.Status) float64 { return float64(s.Term) }},
 		{"leasehold_raft_commit_index", "Last log index known to be committed.", func(s *cluster.Status) float64 { return float64(s.CommitIndex) }},
 		{"leasehold_raft_applied_index", "Last log index applied.", func(s *cluster.Status) float64 { return float64(s.AppliedIndex) }},
+		{"leasehold_raft_first_index", "First log index stored: a member that lacks an earlier one needs a snapshot.", func(s *cluster.Status) float64 { return float64(s.FirstIndex) }},
 		{"leasehold_raft_last_index", "Last log index stored.", func(s *cluster.Status) float64 { return float64(s.LastIndex) }},
 		{"leasehold_raft_snapshot_index", "Last log index in a snapshot.", func(s *cluster.Status) float64 { return float64(s.SnapshotIndex) }},
 		{"leasehold_raft_last_contact_seconds", "Time since the leader was heard of; 0 on the leader.", func(s *cluster.Status) float64 { return s.LastContact.Seconds() }},

@@ -165,7 +165,11 @@ func nodeDirectory(config Config, peers net.Listener, logger hclog.Logger) (clus
 			Dir:          config.DataDir,
 			HistoryAge:   config.HistoryAge,
 			HistoryBytes: int(config.HistoryBytes),
-			Logger:       logger,
+
+			SnapshotBytes: config.SnapshotBytes,
+			TrailingBytes: config.TrailingBytes,
+
+			Logger: logger,
 			Exit: func(err error) {
 				// What disk and memory hold may differ now. Nothing is closed in order: that would write again.
 				logger.Error("ending the process at once", "error", err)
