@@ -207,6 +207,7 @@ type node struct {
 	Term         uint64 `json:"term"`
 	Revision     uint64 `json:"revision"`
 	AppliedIndex uint64 `json:"appliedIndex"`
+	FirstIndex   uint64 `json:"firstIndex"` // of the log
 	HashIndex    uint64 `json:"hashIndex"`
 	Hash         string `json:"hash"`
 	Ready        bool   `json:"ready"`

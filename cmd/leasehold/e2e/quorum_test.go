@@ -3,13 +3,10 @@ package e2e
 import (
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -89,94 +86,4 @@ func TestNodeThatIsCutOffNeverAnswersWithOldState(t *testing.T) {
 	case <-time.After(patience):
 		assert.Fail(t, "the watch goes on")
 	}
-}
-
-func TestNothingAcknowledgedIsLostWhenAllAreKilledAtOnce(t *testing.T) {
-	t.Parallel()
-	rounds := 1
-	if os.Getenv("LEASEHOLD_E2E_NIGHTLY") != "" {
-		rounds = 20
-	}
-	c := startCluster(t)
-	client := c.client()
-	acknowledged := map[string]bool{}
-	for round := range rounds {
-		c.createUntilAllAreKilled(client, round, acknowledged)
-		for k := 1; k <= 3; k++ {
-			c.restart(k) // one after the other: the first cannot serve yet, and says so
-		}
-		for k := 1; k <= 3; k++ {
-			found := c.names(client, k)
-			for name := range acknowledged {
-				require.True(t, found[name], "%s was acknowledged, and node-%d does not have it", name, k)
-			}
-		}
-		c.assertEqual()
-	}
-	t.Logf("%d acknowledged changes", len(acknowledged))
-}
-
-// createUntilAllAreKilled creates Leases through every node, kills all nodes amid that, and notes what was acknowledged.
-func (c *cluster) createUntilAllAreKilled(client *http.Client, round int, acknowledged map[string]bool) {
-	c.t.Helper()
-	var (
-		writers sync.WaitGroup
-		mu      sync.Mutex // guards acknowledged
-		stop    = make(chan struct{})
-	)
-	enough := len(acknowledged) + 200
-	for k := 1; k <= 3; k++ {
-		writers.Go(func() {
-			for i := 0; ; i++ {
-				select {
-				case <-stop:
-					return
-				default:
-				}
-				name := fmt.Sprintf("r%d-w%d-%d", round, k, i)
-				code, _, err := c.ask(client, k, http.MethodPost, leasesPath, `{"metadata":{"name":"`+name+`"}}`)
-				if err != nil {
-					return // the node is dead
-				}
-				if code == http.StatusCreated {
-					mu.Lock()
-					acknowledged[name] = true
-					mu.Unlock()
-				}
-			}
-		})
-	}
-	require.Eventually(c.t, func() bool {
-		mu.Lock()
-		defer mu.Unlock()
-		return len(acknowledged) > enough
-	}, patience, time.Millisecond)
-	pids := []int{c.pid(1), c.pid(2), c.pid(3)}
-	for _, pid := range pids {
-		require.NoError(c.t, syscall.Kill(pid, syscall.SIGKILL))
-	}
-	close(stop)
-	writers.Wait()
-	for _, pid := range pids {
-		require.Eventually(c.t, func() bool { return syscall.Kill(pid, 0) == syscall.ESRCH }, patience, time.Millisecond)
-	}
-}
-
-// names lists the Leases that node k has.
-func (c *cluster) names(client *http.Client, k int) map[string]bool {
-	c.t.Helper()
-	code, body, err := c.ask(client, k, http.MethodGet, leasesPath, "")
-	require.NoError(c.t, err)
-	require.Equal(c.t, http.StatusOK, code, body)
-	var list struct {
-		Items []struct {
-			Metadata struct{ Name string } `json:"metadata"`
-		} `json:"items"`
-	}
-	require.NoError(c.t, json.Unmarshal([]byte(body), &list))
-	found := map[string]bool{}
-	for _, item := range list.Items {
-		found[item.Metadata.Name] = true
-	}
-	return found
 }
