@@ -2,6 +2,8 @@ package cluster_test
 
 import (
 	"context"
+	"fmt"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -59,6 +61,40 @@ func TestIsolatedNodeRefusesReadsAndStopsBeingReady(t *testing.T) {
 			c.Heal()
 			c.WaitReady()
 		}
+		c.Close()
+	})
+}
+
+// While many callers come and go, entries wait for company; a caller that is alone goes at once.
+func TestEntriesFillUpUnderLoadAndNotForOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := clustertest.New(t, 3, clustertest.Options{Memory: true})
+		c.WaitReady()
+		ctx := patient(t)
+		update := func(node *cluster.Node, caller, rounds int, think time.Duration) {
+			command := create(fmt.Sprintf("lease-%d", caller), "value")
+			for range rounds {
+				result, err := node.Propose(ctx, command)
+				require.NoError(t, err)
+				require.Equal(t, fsm.Accepted, result.Outcome)
+				command.Op, command.Expect.Revision = fsm.OpUpdate, result.Revision
+				time.Sleep(think)
+			}
+		}
+		leader := c.Node(c.Leader())
+		var crowd sync.WaitGroup
+		before := leader.Status().LastIndex
+		for caller := range 60 {
+			crowd.Go(func() { update(c.Node(caller%3+1), caller, 50, time.Duration(caller)*50*time.Microsecond) })
+		}
+		crowd.Wait()
+		entries := leader.Status().LastIndex - before
+		require.Less(t, entries, uint64(500), "2018 without a wait")
+
+		update(leader, 60, 1, 0) // may still wait for the crowd
+		alone := time.Now()
+		update(leader, 61, 100, 0)
+		require.Zero(t, time.Since(alone), "nothing takes time in a bubble but waiting")
 		c.Close()
 	})
 }

@@ -20,8 +20,7 @@ var (
 )
 
 // maxEntries bounds the log entries that are on their way to the majority at once. While that many are, groups gather.
-// An entry costs three nodes about a millisecond of CPU whatever is in it (two syncs of bolt each, most of it), so the
-// next one does not leave before the last is applied: two at a time would halve what each carries.
+// Two at a time would halve what each carries, and an entry costs the same whatever is in it.
 const maxEntries = 1
 
 // group is commands that came to the leader together, from one node, already encoded one after the other.
@@ -42,8 +41,10 @@ type committer struct {
 	mu      sync.Mutex // guards what follows
 	mode    commitMode
 	waiting []group
-	bytes   int
+	bytes   int // of waiting
+	count   int // commands in waiting
 	entries int // on their way
+	muster  muster
 }
 
 type commitMode int
@@ -57,6 +58,15 @@ const (
 type dispatched struct {
 	groups []group
 	future raft.ApplyFuture
+}
+
+// count returns how many commands the entry holds.
+func (d *dispatched) count() int {
+	count := 0
+	for _, g := range d.groups {
+		count += g.count
+	}
+	return count
 }
 
 func newCommitter(n *Node) *committer {
@@ -73,6 +83,7 @@ func (c *committer) submit(g group) {
 	}
 	c.waiting = append(c.waiting, g)
 	c.bytes += len(g.payload)
+	c.count += g.count
 	c.mu.Unlock()
 	c.flush()
 }
@@ -104,7 +115,7 @@ func (c *committer) set(mode commitMode) {
 	c.mode = mode
 	var refused []group
 	if mode == refusing {
-		refused, c.waiting, c.bytes = c.waiting, nil, 0
+		refused, c.waiting, c.bytes, c.count = c.waiting, nil, 0, 0
 	}
 	c.mu.Unlock()
 	for _, g := range refused {
@@ -121,12 +132,18 @@ func (c *committer) flush() {
 			c.mu.Unlock()
 			return
 		}
+		if wait := c.muster.wait(c.count, time.Now()); wait > 0 {
+			c.muster.later(wait, c.flush)
+			c.mu.Unlock()
+			return
+		}
 		size, taken := 0, 0
 		for _, g := range c.waiting {
 			if taken > 0 && size+len(g.payload) > 4*c.node.config.MaxEntry {
 				break
 			}
 			size += len(g.payload)
+			c.count -= g.count
 			taken++
 		}
 		groups := c.waiting[:taken:taken]
@@ -185,6 +202,7 @@ func (c *committer) collect() {
 			results = results[g.count:]
 		}
 		c.mu.Lock()
+		c.muster.ended(d.count(), c.count, time.Now())
 		c.entries--
 		c.mu.Unlock()
 		c.flush()
@@ -192,10 +210,7 @@ func (c *committer) collect() {
 }
 
 func resultsOf(d dispatched) ([]fsm.Result, error) {
-	count := 0
-	for _, g := range d.groups {
-		count += g.count
-	}
+	count := d.count()
 	results, ok := d.future.Response().([]fsm.Result)
 	if !ok || len(results) != count {
 		return nil, fmt.Errorf("%w: the machine answered %T for %d commands", errUncertain, d.future.Response(), count)
