@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
 )
@@ -79,6 +80,36 @@ func TestDevComesBackAsItWas(t *testing.T) {
 	next, err := leases.Create(ctx, newLease("two", "me"), metav1.CreateOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, revision(t, before)+1, revision(t, next))
+}
+
+// TestTwoDevClustersLiveSideBySide also restarts one of them, which the other does not notice.
+func TestTwoDevClustersLiveSideBySide(t *testing.T) {
+	t.Parallel()
+	one, other := startCluster(t), startCluster(t)
+	ctx := t.Context()
+	_, err := one.leases(t, 1, "shared").Create(ctx, newLease("same", "one"), metav1.CreateOptions{})
+	require.NoError(t, err)
+	kept, err := other.leases(t, 1, "shared").Create(ctx, newLease("same", "other"), metav1.CreateOptions{})
+	require.NoError(t, err)
+	pids := []int{other.pid(1), other.pid(2), other.pid(3)}
+
+	one.stop()
+	one.start()
+	found, err := other.leases(t, 2, "shared").Get(ctx, "same", metav1.GetOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, kept, found)
+	assert.Equal(t, pids, []int{other.pid(1), other.pid(2), other.pid(3)})
+	found, err = one.leases(t, 2, "shared").Get(ctx, "same", metav1.GetOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, "one", *found.Spec.HolderIdentity)
+
+	stranger := one.config(t, "node-1")
+	stranger.Host = other.config(t, "node-1").Host
+	_, err = clientset(t, stranger).CoordinationV1().Leases("shared").List(ctx, metav1.ListOptions{})
+	require.ErrorContains(t, err, "certificate signed by unknown authority")
+	stranger.CAData = other.config(t, "node-1").CAData
+	_, err = clientset(t, stranger).CoordinationV1().Leases("shared").List(ctx, metav1.ListOptions{})
+	assert.True(t, errors.IsUnauthorized(err), "%v", err)
 }
 
 // TestDevRunsAsManyNodesAsAsked also has the directory remember how many they were.

@@ -186,21 +186,6 @@ func kubectlAppliesOnTheServer(d *door) {
 	assert.Equal(d.t, "kubectl other", d.field("heartbeat", ".metadata.managedFields[*].manager"))
 }
 
-func TestDataOutlivesARestartOfAllAndOtherClustersAreUntouched(t *testing.T) {
-	t.Parallel()
-	needKubectl(t)
-	c, other := startCluster(t), startCluster(t)
-	c.kubectlInput("cluster", heartbeat, "create", "-f", "-")
-	uid := func() string {
-		return c.kubectl("cluster", "get", "lease", "heartbeat", "-n", "team-a", "-o", "jsonpath={.metadata.uid}")
-	}
-	before := uid()
-	c.stop()
-	c.start()
-	assert.Equal(t, before, uid())
-	assert.Contains(t, other.kubectl("cluster", "get", "leases", "-A"), "No resources found")
-}
-
 func TestOthersServeWhenAnyNodeIsKilled(t *testing.T) {
 	t.Parallel()
 	needKubectl(t)
