@@ -30,3 +30,10 @@ func (n *Node) Commit(ctx context.Context, command fsm.Command) error {
 	_, err := n.committer.own(ctx, command)
 	return err
 }
+
+// Session is the ID under which this node proposes, or is about to.
+func (n *Node) Session() fsm.SessionID {
+	n.proposer.mu.Lock()
+	defer n.proposer.mu.Unlock()
+	return n.proposer.session.id
+}

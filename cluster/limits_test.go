@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -92,6 +94,49 @@ func TestEndedSessionIsReplaced(t *testing.T) {
 		}
 		c.Close()
 	})
+}
+
+// A session ID may be of no use before the node hears so: it was opened, the answer was lost, and it has ended since; or
+// another node has taken it.
+func TestSessionThatCannotBeOpenedIsReplaced(t *testing.T) {
+	for name, taken := range map[string]func(id fsm.SessionID, node string) []fsm.Command{
+		"ended": func(id fsm.SessionID, node string) []fsm.Command {
+			return []fsm.Command{{Op: fsm.OpOpenSession, Session: id, Node: node}, {Op: fsm.OpEndSession, Node: node}}
+		},
+		"of another node": func(id fsm.SessionID, _ string) []fsm.Command {
+			return []fsm.Command{{Op: fsm.OpOpenSession, Session: id, Node: "another"}}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var silent atomic.Bool // no node calls another
+				c := clustertest.New(t, 3, clustertest.Options{Memory: true, Change: func(config *cluster.Config) {
+					dial := config.Dial
+					config.Dial = func(ctx context.Context, id string) (net.Conn, error) {
+						if silent.Load() {
+							return nil, errors.New("silence")
+						}
+						return dial(ctx, id)
+					}
+				}})
+				c.WaitReady()
+				ctx := patient(t)
+				leader, number := c.Node(c.Leader()), c.Follower()
+				c.Stop(number)
+				silent.Store(true)
+				c.Start(number)
+				node := c.Node(number)
+				for _, command := range taken(node.Session(), node.Status().ID) {
+					require.NoError(t, leader.Commit(ctx, command))
+				}
+				silent.Store(false)
+				result, err := node.Propose(ctx, create("after", "value"))
+				require.NoError(t, err)
+				require.Equal(t, fsm.Accepted, result.Outcome)
+				c.Close()
+			})
+		})
+	}
 }
 
 func TestHistoryIsForgottenAlikeByAge(t *testing.T) {

@@ -302,7 +302,11 @@ func (r *proposer) land(f *flight, results []fsm.Result, err error) {
 	f.landed = true
 	delete(r.flights, f)
 	if len(f.proposals) == 0 {
-		f.session.open = results[0].Outcome == fsm.Accepted
+		if results[0].Outcome == fsm.Accepted {
+			f.session.open = true
+		} else {
+			r.renew(results[0]) // nothing was ever sent in it
+		}
 		return
 	}
 	var revision uint64
@@ -322,6 +326,12 @@ func (r *proposer) land(f *flight, results []fsm.Result, err error) {
 	signal(r.settling)
 }
 
+// renew takes another session in the place of one that the machine knows to be of no use.
+func (r *proposer) renew(result fsm.Result) {
+	r.node.logger.Warn("session has ended, opening another", "revision", result.Revision)
+	r.session = newSession()
+}
+
 // accept takes what the log made of p. It returns false when p waits to be sent once more.
 func (r *proposer) accept(p *proposal, result fsm.Result) bool {
 	switch {
@@ -329,8 +339,7 @@ func (r *proposer) accept(p *proposal, result fsm.Result) bool {
 	case result.Outcome == fsm.Ended && !p.uncertain:
 		// This was the only copy and it was refused: the command can start over in a new session.
 		if p.session == r.session {
-			r.node.logger.Warn("session has ended, opening another", "revision", result.Revision)
-			r.session = newSession()
+			r.renew(result)
 		}
 		p.session.finish(p.command.Seq)
 		p.session = nil
@@ -339,7 +348,7 @@ func (r *proposer) accept(p *proposal, result fsm.Result) bool {
 		return false
 	case result.Outcome == fsm.Ended, result.Outcome == fsm.Stale:
 		if p.session == r.session && result.Outcome == fsm.Ended {
-			r.session = newSession()
+			r.renew(result)
 		}
 		r.answer(p, fsm.Result{}, ErrUnknownOutcome)
 	default:
