@@ -105,7 +105,7 @@ func (r *renewer) attempt(intended time.Time) bool {
 	name := fmt.Sprintf("%s#%s%d", r.lease, r.series, r.attempts)
 	code, body, err := r.send(http.MethodPut, r.body(name, r.count+1))
 	switch {
-	case code == http.StatusOK || code == http.StatusCreated:
+	case err == nil && (code == http.StatusOK || code == http.StatusCreated):
 		var now leaseVersion
 		if err := json.Unmarshal(body, &now); err != nil || now.Spec.Holder != name || now.Spec.Count != r.count+1 {
 			r.fail("acknowledged %s with another version: %v %s", name, err, body)
