@@ -173,6 +173,21 @@ func TestWipedNodeIsRefused(t *testing.T) {
 	}
 }
 
+// A node that started from another's data would have forgotten its own votes just the same.
+func TestDataOfAnotherNodeIsRefused(t *testing.T) {
+	c := clustertest.New(t, 3, clustertest.Options{})
+	c.WaitReady()
+	c.Stop(1)
+	c.Stop(2)
+	c.Swap(1, 2)
+	require.ErrorContains(t, c.TryStart(1), "holds the data of node node-2")
+	require.ErrorContains(t, c.TryStart(2), "holds the data of node node-1")
+	c.Swap(1, 2)
+	c.Start(1)
+	c.Start(2)
+	c.WaitReady()
+}
+
 func TestFollowerBarrierSeesWhatWasAcknowledged(t *testing.T) {
 	c := clustertest.New(t, 3, clustertest.Options{})
 	ctx := patient(t)

@@ -80,22 +80,17 @@ func openDirectory(ctx context.Context, d Directory) (*Node, error) {
 	return Open(config)
 }
 
-// incarnation returns the random name that a data directory got when it was made.
+// incarnation returns the random name of a data directory. A directory without a log gets a new one, whatever it was
+// called before: either nobody has heard that name yet, since no peer is spoken to before the log is there, or the log is
+// lost, and with it the votes and acknowledgements that the name stands for.
 func incarnation(dir string) (string, error) {
 	path := filepath.Join(dir, incarnationFile)
-	data, err := os.ReadFile(path)
-	if err == nil {
-		name := strings.TrimSpace(string(data))
-		if name == "" {
-			return "", fmt.Errorf("%s is empty: %w", path, errDamaged)
-		}
-		return name, nil
-	}
-	if !errors.Is(err, fs.ErrNotExist) {
+	_, err := os.Stat(filepath.Join(dir, boltFile))
+	switch {
+	case err == nil:
+		return recordedIncarnation(path)
+	case !errors.Is(err, fs.ErrNotExist):
 		return "", err
-	}
-	if _, err := os.Stat(filepath.Join(dir, boltFile)); err == nil {
-		return "", fmt.Errorf("%s is missing: %w", path, errDamaged)
 	}
 	name := rand.Text()
 	unfinished := path + ".tmp"
@@ -111,6 +106,21 @@ func incarnation(dir string) (string, error) {
 		return "", err
 	}
 	return name, syncDir(dir)
+}
+
+func recordedIncarnation(path string) (string, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("%s is missing: %w", path, errDamaged)
+	}
+	if err != nil {
+		return "", err
+	}
+	name := strings.TrimSpace(string(data))
+	if name == "" {
+		return "", fmt.Errorf("%s is empty: %w", path, errDamaged)
+	}
+	return name, nil
 }
 
 // callListener is the part of the peer port on which calls come in.

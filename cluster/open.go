@@ -85,6 +85,9 @@ func (n *Node) openStores() (err error) {
 
 // resume takes part at once where a former run of this node left off.
 func (n *Node) resume() error {
+	if err := n.own(); err != nil {
+		return err
+	}
 	n.snapshots = &snapshots{store: n.stores.snapshots, log: n.stores.log, logger: n.logger}
 	exists, err := raft.HasExistingState(n.stores.log, n.stores.stable, n.stores.snapshots)
 	if err != nil {

@@ -93,6 +93,12 @@ func (c *Cluster) Nodes() []*cluster.Node {
 // Start opens a node, with the data that its last run left.
 func (c *Cluster) Start(number int) {
 	c.tb.Helper()
+	require.NoError(c.tb, c.TryStart(number))
+}
+
+// TryStart is Start where the node may have reasons not to open.
+func (c *Cluster) TryStart(number int) error {
+	c.tb.Helper()
 	p := c.places[number-1]
 	require.Nil(c.tb, p.node, "%s is up", p.id)
 	config, err := c.config(p)
@@ -101,7 +107,7 @@ func (c *Cluster) Start(number int) {
 		c.options.Change(&config)
 	}
 	p.node, err = cluster.Open(config)
-	require.NoError(c.tb, err)
+	return err
 }
 
 func (c *Cluster) config(p *place) (cluster.Config, error) {
@@ -179,6 +185,17 @@ func (c *Cluster) Wipe(number int) {
 	}
 	store := raft.NewInmemStore()
 	p.logs, p.stable, p.snaps = store, store, raft.NewInmemSnapshotStore()
+}
+
+// Swap exchanges the data of two stopped nodes.
+func (c *Cluster) Swap(a, b int) {
+	p, q := c.places[a-1], c.places[b-1]
+	require.Nil(c.tb, p.node, "%s is up", p.id)
+	require.Nil(c.tb, q.node, "%s is up", q.id)
+	p.dir, q.dir = q.dir, p.dir
+	p.logs, q.logs = q.logs, p.logs
+	p.stable, q.stable = q.stable, p.stable
+	p.snaps, q.snaps = q.snaps, p.snaps
 }
 
 // Restore gives a stopped node back what Wipe took away.
