@@ -101,7 +101,7 @@ func verifyBolt(path string, snapshot *raft.SnapshotMeta) (err error) {
 		return refuse(path, err)
 	}
 	defer store.Close()
-	current, err := store.GetUint64([]byte("CurrentTerm"))
+	current, err := store.GetUint64([]byte(keyCurrentTerm))
 	if err != nil && !notFound(err) {
 		return refuse(path, err)
 	}

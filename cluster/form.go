@@ -21,11 +21,18 @@ const keyForming = "LeaseholdForming"
 const askAgain = 100 * time.Millisecond
 
 // forming is what the bootstrapping member knows before the cluster does: the incarnation of every initial member's
-// data directory. It is stored before the cluster exists, so that a crash on the way cannot make it ask again and take
-// a wiped directory for a new one.
+// data directory. It is stored before the cluster exists, and after a crash on the way the member goes on with it: those
+// whom it knows may have joined already, and it would wait for ever for them to be empty.
 type forming struct {
 	mu           sync.Mutex // guards incarnations
 	incarnations map[string]string
+}
+
+// known returns the incarnations, nil on a member that has not bootstrapped a cluster. They never change.
+func (f *forming) known() map[string]string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.incarnations
 }
 
 // loadForming reads what an earlier run of this node stored.
@@ -51,6 +58,9 @@ func (n *Node) admit(ctx context.Context) error {
 	}
 	if len(n.config.Initial) == 0 {
 		return errors.New("the data directory is empty and no initial members are given")
+	}
+	if begun := n.forming.known(); begun != nil {
+		return n.bootstrap(begun)
 	}
 	lowest := n.initialIDs()[0]
 	for reported := ""; ; {
@@ -120,6 +130,20 @@ func (n *Node) survey(ctx context.Context) (incarnations map[string]string, admi
 	return incarnations, admitted, err
 }
 
+// unformed reports whether this node crashed on its way to form a cluster: nothing has ever been in its log. A term may be
+// stored, which is how bootstrap begins and means nothing without members.
+func (n *Node) unformed() (bool, error) {
+	if n.forming.known() == nil {
+		return false, nil
+	}
+	last, err := n.stores.log.LastIndex()
+	if err != nil || last > 0 {
+		return false, err
+	}
+	snapshots, err := n.stores.snapshots.List()
+	return len(snapshots) == 0, err
+}
+
 // bootstrap makes this node the first of a new cluster of all initial members.
 func (n *Node) bootstrap(incarnations map[string]string) error {
 	if err := n.stores.stable.Set([]byte(keyForming), encodeJSON(incarnations)); err != nil {
@@ -129,8 +153,16 @@ func (n *Node) bootstrap(incarnations map[string]string) error {
 	for _, id := range n.initialIDs() {
 		members.Servers = append(members.Servers, raft.Server{ID: raft.ServerID(id), Address: raft.ServerAddress(id)})
 	}
-	err := raft.BootstrapCluster(n.config.raftConfig(), n.stores.log, n.stores.stable, n.stores.snapshots, n.transport, members)
+	// What raft.BootstrapCluster does, but that it does not finish what it began before a crash.
+	term, err := n.stores.stable.GetUint64([]byte(keyCurrentTerm))
+	if err == nil && term == 0 || notFound(err) {
+		err = n.stores.stable.SetUint64([]byte(keyCurrentTerm), 1)
+	}
 	if err != nil {
+		return fmt.Errorf("bootstrap: %w", err)
+	}
+	first := raft.Log{Index: 1, Term: 1, Type: raft.LogConfiguration, Data: raft.EncodeConfiguration(members)}
+	if err := n.stores.log.StoreLog(&first); err != nil {
 		return fmt.Errorf("bootstrap: %w", err)
 	}
 	n.forming.mu.Lock()
@@ -143,9 +175,7 @@ func (n *Node) bootstrap(incarnations map[string]string) error {
 // form records the members' incarnations as this leader's first command. Only the member that bootstrapped knows them;
 // another one that was elected before they were recorded asks it.
 func (n *Node) form(ctx context.Context) error {
-	n.forming.mu.Lock()
-	incarnations := n.forming.incarnations
-	n.forming.mu.Unlock()
+	incarnations := n.forming.known()
 	if incarnations == nil {
 		theirs, err := n.links.identity(ctx, n.initialIDs()[0])
 		if err != nil {

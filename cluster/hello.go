@@ -39,9 +39,7 @@ func (n *Node) known(id string) string {
 	if incarnation, ok := n.machine.Incarnation(id); ok {
 		return incarnation
 	}
-	n.forming.mu.Lock()
-	defer n.forming.mu.Unlock()
-	return n.forming.incarnations[id]
+	return n.forming.known()[id]
 }
 
 // check returns an error when a peer is not the one that the cluster knows by that ID.
@@ -54,11 +52,8 @@ func (n *Node) check(id, incarnation string) error {
 
 func (n *Node) identity(asking string) identity {
 	_, formed := n.machine.Incarnation(n.config.ID)
-	n.forming.mu.Lock()
-	incarnations := n.forming.incarnations // never changed once set
-	n.forming.mu.Unlock()
 	return identity{
-		Forming:     incarnations,
+		Forming:     n.forming.known(),
 		ID:          n.config.ID,
 		Incarnation: n.config.Incarnation,
 		Empty:       n.empty.Load(),

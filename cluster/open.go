@@ -89,15 +89,19 @@ func (n *Node) resume() error {
 		return err
 	}
 	n.snapshots = &snapshots{store: n.stores.snapshots, log: n.stores.log, logger: n.logger}
+	if err := n.loadForming(); err != nil {
+		return err
+	}
 	exists, err := raft.HasExistingState(n.stores.log, n.stores.stable, n.stores.snapshots)
 	if err != nil {
 		return err
 	}
-	n.empty.Store(!exists)
-	if err := n.loadForming(); err != nil {
+	unformed, err := n.unformed()
+	if err != nil {
 		return err
 	}
-	if !exists {
+	n.empty.Store(!exists || unformed)
+	if n.empty.Load() {
 		return nil
 	}
 	return n.join()

@@ -12,6 +12,7 @@ import (
 
 // Raft's names for what it keeps in a stable store, and the one under which term and candidate are kept together.
 const (
+	keyCurrentTerm   = "CurrentTerm"
 	keyVoteTerm      = "LastVoteTerm"
 	keyVoteCandidate = "LastVoteCand"
 	keyVote          = "LeaseholdVote"
