@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -62,12 +61,10 @@ func TestNodeThatIsCutOffNeverAnswersWithOldState(t *testing.T) {
 		_, _, err := c.ask(client, 3, http.MethodGet, leasesPath+"?watch=true", "")
 		watchEnded <- err
 	}()
-	c.signal(1, syscall.SIGSTOP)
-	c.signal(2, syscall.SIGSTOP)
-	defer func() {
-		c.signal(1, syscall.SIGCONT)
-		c.signal(2, syscall.SIGCONT)
-	}()
+	c.pause(1)
+	defer c.resume(1)
+	c.pause(2)
+	defer c.resume(2)
 
 	code, body, err = c.ask(client, 3, http.MethodGet, leasesPath+"/one", "")
 	require.NoError(t, err)
