@@ -23,9 +23,9 @@ type fate struct {
 
 // failure is one request that a client would have noticed.
 type failure struct {
-	node int
-	at   time.Time
-	what string
+	node     int
+	sent, at time.Time // when it was asked and answered, or nearly
+	what     string
 }
 
 // renewer is one client with a connection of its own and a Lease that nobody else writes. Each attempt asks for the
@@ -48,6 +48,7 @@ type renewer struct {
 
 	fates    map[string]fate // by attempt
 	failures []failure
+	sent     time.Time     // of the last request
 	slowest  time.Duration // from the intended start of an acknowledged renewal to its end
 	last     time.Time     // of the last acknowledgement
 	gap      time.Duration // longest time between two of them
@@ -167,7 +168,7 @@ func (r *renewer) see(now leaseVersion) {
 }
 
 func (r *renewer) fail(format string, args ...any) {
-	r.failures = append(r.failures, failure{r.node, time.Now(), fmt.Sprintf(format, args...)})
+	r.failures = append(r.failures, failure{r.node, r.sent, time.Now(), fmt.Sprintf(format, args...)})
 }
 
 // body is a Lease held by an attempt. The first one creates.
@@ -185,6 +186,7 @@ func (r *renewer) body(attempt string, count int64) string {
 }
 
 func (r *renewer) send(method, body string) (int, []byte, error) {
+	r.sent = time.Now()
 	// Bare io.Reader: with a body that it could rewind, the transport would send it again by itself.
 	request, err := http.NewRequest(method, r.base+"/apis/coordination.k8s.io/v1/namespaces/"+renewerNamespace+"/leases/"+r.lease,
 		struct{ io.Reader }{strings.NewReader(body)})

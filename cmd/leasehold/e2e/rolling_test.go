@@ -46,7 +46,7 @@ func TestRollingRestartIsNoticedOnlyOnTheNodeThatRestarts(t *testing.T) {
 
 	own := 0
 	for _, f := range load.failures() {
-		if f.at.Before(down[f.node][0]) || f.at.After(down[f.node][1]) {
+		if f.at.Before(down[f.node][0]) || f.sent.After(down[f.node][1]) {
 			assert.Fail(t, "a client of a node that did not restart had an error", "node-%d: %s", f.node, f.what)
 		} else {
 			own++
