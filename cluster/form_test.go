@@ -1,8 +1,12 @@
 package cluster_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"net"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -21,6 +25,13 @@ func TestFormingIsFinishedAfterACrash(t *testing.T) {
 				c := clustertest.New(t, 3, clustertest.Options{Memory: true, Change: func(config *cluster.Config) {
 					if config.ID != "node-1" {
 						return
+					}
+					dial, calls := config.Dial, atomic.Int32{}
+					config.Dial = func(ctx context.Context, id string) (net.Conn, error) {
+						if calls.Add(1) <= 2 {
+							return nil, errors.New("let the others ask first")
+						}
+						return dial(ctx, id)
 					}
 					var members []string
 					for id := range config.Initial {
