@@ -98,7 +98,8 @@ func (s *server) observe(q *request, w *writer) {
 
 func (m *metrics) of(q *request, code int) *series {
 	key := labels{code: code, verb: "other"}
-	if q.known {
+	// Outside of resources only GET and HEAD mean anything, though discovery answers whatever it is called.
+	if q.known && (q.key.Resource != "" || q.http.Method == http.MethodGet || q.http.Method == http.MethodHead) {
 		key.verb = q.verb
 		if q.verb == "patch" && q.isApply() {
 			key.verb = "apply"

@@ -148,6 +148,7 @@ func TestMetricsCountRequests(t *testing.T) {
 	d := openDoor(t)
 	require.Equal(t, 201, d.do(t, "POST", leasesPath, `{"metadata":{"name":"a"}}`).StatusCode)
 	require.Equal(t, 405, d.do(t, "BREW", leasesPath, "").StatusCode)
+	require.Equal(t, 200, d.do(t, "BREW", "/openapi/v3", "").StatusCode, "as kube-apiserver does")
 	got := d.do(t, "GET", "/metrics", "")
 	assert.Equal(t, 200, got.StatusCode)
 	assert.Contains(t, got.body, `apiserver_request_total{code="201",component="apiserver",dry_run="",group="coordination.k8s.io",resource="leases",scope="namespace",subresource="",verb="POST",version="v1"} 1`)
