@@ -100,6 +100,9 @@ func (c *committer) own(ctx context.Context, commands ...fsm.Command) (index uin
 	}
 	answered := make(chan answer, 1)
 	g.done = func(index uint64, _ []fsm.Result, err error) { answered <- answer{index, err} }
+	c.mu.Lock()
+	c.entries++
+	c.mu.Unlock()
 	c.dispatch([]group{g})
 	select {
 	case a := <-answered:
@@ -152,16 +155,15 @@ func (c *committer) flush() {
 			c.waiting = nil
 		}
 		c.bytes -= size
+		c.entries++
 		c.mu.Unlock()
 		c.dispatch(groups)
 	}
 }
 
-// dispatch hands one entry to Raft. It does not wait for anything: the library's queue is longer than maxEntries.
+// dispatch hands one entry to Raft, which the caller has counted. It does not wait for anything: the library's queue is
+// longer than maxEntries.
 func (c *committer) dispatch(groups []group) {
-	c.mu.Lock()
-	c.entries++
-	c.mu.Unlock()
 	size := 1
 	for _, g := range groups {
 		size += len(g.payload)

@@ -58,6 +58,11 @@ func TestProposalsBeyondTheQueueAreRefused(t *testing.T) {
 			}
 		}
 		require.Equal(t, map[error]int{cluster.ErrOverloaded: 10, cluster.ErrUnavailable: 10}, count)
+
+		again, cancelAgain := context.WithTimeout(context.Background(), time.Second)
+		defer cancelAgain()
+		_, err := node.Propose(again, create("again", "value"))
+		require.ErrorIs(t, err, cluster.ErrUnavailable, "those whose callers have gone wait no more")
 		c.Close()
 	})
 }

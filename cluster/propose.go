@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -60,6 +61,8 @@ type proposer struct {
 	resume  time.Time // nothing is sent before
 	settle  []settlement
 
+	unsettled int // proposals that were answered and wait for this node's machine, in settle or on the way from there
+
 	settling chan struct{} // capacity 1: there may be something in settle
 }
 
@@ -111,7 +114,7 @@ func (r *proposer) add(p *proposal) error {
 	switch {
 	case r.closed:
 		return ErrClosed
-	case len(r.waiting) >= r.node.config.MaxWaitingCommands, len(r.waiting) > 0 && r.bytes+size > r.node.config.MaxWaiting:
+	case r.full(size) && (!r.forget() || r.full(size)):
 		return ErrOverloaded
 	}
 	r.waiting = append(r.waiting, p)
@@ -120,6 +123,25 @@ func (r *proposer) add(p *proposal) error {
 		signal(r.wake)
 	}
 	return nil
+}
+
+// full reports whether a proposal of so many bytes is one too many.
+func (r *proposer) full(size int) bool {
+	return len(r.waiting)+r.unsettled >= r.node.config.MaxWaitingCommands ||
+		len(r.waiting) > 0 && r.bytes+size > r.node.config.MaxWaiting
+}
+
+// forget drops waiting proposals whose callers have gone, and reports whether there were any. While no leader is known
+// nothing else does.
+func (r *proposer) forget() bool {
+	before := len(r.waiting)
+	r.waiting = slices.DeleteFunc(r.waiting, func(p *proposal) bool {
+		if p.answered {
+			r.bytes -= commandSize(&p.command)
+		}
+		return p.answered
+	})
+	return len(r.waiting) < before
 }
 
 // abandon gives up on p, whose caller must leave, and settles how: on return p.result or p.err is final.
@@ -314,6 +336,7 @@ func (r *proposer) land(f *flight, results []fsm.Result, err error) {
 	for i, p := range f.proposals {
 		p.flying = false
 		if r.accept(p, results[i]) {
+			p.command.Object = nil // of which there may be many, should this node lag behind
 			answered = append(answered, p)
 			revision = max(revision, results[i].Revision)
 		}
@@ -323,6 +346,7 @@ func (r *proposer) land(f *flight, results []fsm.Result, err error) {
 		return
 	}
 	r.settle = append(r.settle, settlement{proposals: answered, revision: revision})
+	r.unsettled += len(answered)
 	signal(r.settling)
 }
 
@@ -387,6 +411,7 @@ func (r *proposer) runSettle(ctx context.Context) {
 				return
 			}
 			release(s.proposals)
+			r.unsettled -= len(s.proposals)
 			r.mu.Unlock()
 		}
 	}
