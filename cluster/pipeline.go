@@ -47,6 +47,7 @@ func (p *pipeline) forward() {
 		select {
 		case future := <-p.AppendPipeline.Consumer():
 			if future.Error() == nil {
+				p.t.matches.noteAppend(p.id, future.Request(), future.Response())
 				p.t.acks.note(p.id, future.Request(), future.Response(), future.Start())
 				if future.Response().Success {
 					p.t.installs.progressed(p.id)

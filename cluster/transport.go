@@ -38,6 +38,7 @@ type transport struct {
 	logger hclog.Logger
 
 	acks     acks
+	matches  matches
 	holdback holdback
 	installs installs
 
@@ -152,6 +153,7 @@ func (t *transport) send(id raft.ServerID, req *raft.AppendEntriesRequest, resp 
 		return err
 	}
 	t.holdback.answered(id)
+	t.matches.noteAppend(id, req, resp)
 	t.acks.note(id, req, resp, sent)
 	return nil
 }
@@ -169,6 +171,9 @@ func (t *transport) InstallSnapshot(id raft.ServerID, _ raft.ServerAddress, req 
 	if err := t.inner.InstallSnapshot(id, raft.ServerAddress(id), req, resp, mutedReader{t, data}); err != nil {
 		t.holdback.failed(id)
 		return err
+	}
+	if resp.Success && resp.Term == req.Term {
+		t.matches.note(id, req.Term, req.LastLogIndex, req.LastLogTerm)
 	}
 	return nil
 }
