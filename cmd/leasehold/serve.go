@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"runtime"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -50,6 +51,7 @@ func serveCommand() *cobra.Command {
 
 // serve runs a node until ctx ends or something fails, and then stops it in order.
 func serve(ctx context.Context, config Config, logger hclog.Logger) error {
+	defer runtime.KeepAlive(newBallast(os.LookupEnv))
 	// Listen before the node takes part in anything: a port in use is a fault of the configuration.
 	listener, err := net.Listen("tcp", config.Listen)
 	if err != nil {
