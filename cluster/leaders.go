@@ -5,7 +5,7 @@ import "sync"
 // view is whom this node takes for the leader.
 type view struct {
 	leader string // node ID, "" while none is known
-	epoch  uint64 // grows with every piece of news, also when the same leader is back in a newer term
+	epoch  uint64 // grows with every piece of news, also when a leader is back after none was known
 }
 
 // leaders publishes the view. Its channel is closed by the next piece of news.

@@ -3,42 +3,12 @@ package lease
 //lint:file-ignore SA1019 orphanDependents is deprecated, but clients may still send it.
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
-
-// ErrPrecondition is wrapped by what CheckPreconditions returns. It is a conflict whose Status names the kind, Lease,
-// where that of a stale write names the resource.
-var ErrPrecondition = errors.New("precondition failed")
-
-// preconditionError reads as kube-apiserver's message does, and is ErrPrecondition.
-type preconditionError string
-
-func (e preconditionError) Error() string        { return string(e) }
-func (e preconditionError) Is(target error) bool { return target == ErrPrecondition }
-
-// CheckPreconditions compares what a delete asks for with current, which carries its resourceVersion.
-func CheckPreconditions(current *coordinationv1.Lease, wanted *metav1.Preconditions) error {
-	if wanted == nil {
-		return nil
-	}
-	if wanted.UID != nil && *wanted.UID != current.UID {
-		return preconditionError(fmt.Sprintf(
-			"the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated",
-			*wanted.UID, current.UID))
-	}
-	if wanted.ResourceVersion != nil && *wanted.ResourceVersion != current.ResourceVersion {
-		return preconditionError(fmt.Sprintf(
-			"the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). The object might have been modified",
-			*wanted.ResourceVersion, current.ResourceVersion))
-	}
-	return nil
-}
 
 // Delete tells what a delete of current does: it removes the object (next is nil), or, where finalizers hold it, leaves
 // it marked. Next is then a new object; a repeated delete gives one that is Equal to current, hence no new version.

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 )
 
@@ -72,16 +71,4 @@ func TestAnUpdateThatClearsTheLastFinalizerReleases(t *testing.T) {
 	assert.True(t, lease.Released(cleared, marked))
 	assert.False(t, lease.Released(marked, marked), "still held")
 	assert.False(t, lease.Released(cleared, held), "never deleted")
-}
-
-func TestPreconditions(t *testing.T) {
-	current := valid(nil)
-	uid := func(s types.UID) *metav1.Preconditions { return &metav1.Preconditions{UID: &s} }
-	version := func(s string) *metav1.Preconditions { return &metav1.Preconditions{ResourceVersion: &s} }
-
-	require.NoError(t, lease.CheckPreconditions(current, nil))
-	require.NoError(t, lease.CheckPreconditions(current, uid("u1")))
-	require.NoError(t, lease.CheckPreconditions(current, version("7")))
-	require.ErrorIs(t, lease.CheckPreconditions(current, uid("u2")), lease.ErrPrecondition)
-	require.ErrorIs(t, lease.CheckPreconditions(current, version("0")), lease.ErrPrecondition)
 }

@@ -23,7 +23,7 @@ func ValidateCreate(next *coordinationv1.Lease) field.ErrorList {
 }
 
 // ValidateUpdate tells what is wrong with next as the successor of current, after PrepareUpdate. Both carry the
-// resourceVersion they have at the door; a next without one is refused (see VersionRequired for how that is told).
+// resourceVersion they have at the door; a next without one is refused.
 // The rules for a new object hold for a changed one too, but each problem is told once. Metadata that is what current
 // has was valid when it came, and is not looked at again.
 func ValidateUpdate(next, current *coordinationv1.Lease) field.ErrorList {
@@ -33,12 +33,6 @@ func ValidateUpdate(next, current *coordinationv1.Lease) field.ErrorList {
 	errs := validation.ValidateObjectMeta(&next.ObjectMeta, true, validation.NameIsDNSSubdomain, metadataPath)
 	errs = append(errs, validation.ValidateObjectMetaUpdate(&next.ObjectMeta, &current.ObjectMeta, metadataPath)...)
 	return append(distinct(errs), validateSpec(&next.Spec)...)
-}
-
-// VersionRequired is the one cause of the 422 for an update that names no version of the object it replaces. Unlike
-// the errors of ValidateUpdate it comes before all others, and the Status names the resource instead of the kind.
-func VersionRequired() field.ErrorList {
-	return field.ErrorList{field.Invalid(metadataPath.Child("resourceVersion"), 0, "must be specified for an update")}
 }
 
 func validateSpec(spec *coordinationv1.LeaseSpec) field.ErrorList {
