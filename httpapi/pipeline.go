@@ -11,6 +11,7 @@ import (
 
 // ServeHTTP is the pipeline: recover, request info, log and metrics, limits, authenticate, authorise, verb, answer.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	deepen()
 	q := &request{http: r, arrived: time.Now()}
 	out := &writer{ResponseWriter: w}
 	defer s.observe(q, out)
