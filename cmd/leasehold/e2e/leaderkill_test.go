@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -36,6 +37,7 @@ func kills(t *testing.T) (times, rate int) {
 // say nothing about that share.
 func TestKilledLeaderLosesAndDoublesNothing(t *testing.T) {
 	c := startCluster(t)
+	var outages []time.Duration
 	unheard := 0
 	total, rate := kills(t)
 	for i := range total {
@@ -43,6 +45,7 @@ func TestKilledLeaderLosesAndDoublesNothing(t *testing.T) {
 		witnesses := c.witness(c.newestRevision(), []int{others(leader)[0]}, []int{others(leader)[1]})
 		load := c.renew(others(leader), killClients, rate)
 		load.more(t, 2*rate)
+		logged := c.logged()
 		c.kill(leader)
 		load.more(t, 6*rate)
 		load.stop()
@@ -51,20 +54,31 @@ func TestKilledLeaderLosesAndDoublesNothing(t *testing.T) {
 		if len(failures) == 0 {
 			unheard++
 		}
+		outages = append(outages, load.outage())
 		t.Logf("kill %d: %d errors, %d acknowledged, outage %s, slowest renewal %s", i+1, len(failures),
 			load.acknowledged(), load.outage().Round(time.Millisecond), load.slowest().Round(time.Millisecond))
 		for _, f := range failures[:min(3, len(failures))] {
 			t.Logf("  node-%d: %s", f.node, f.what)
 		}
+		if len(failures) > 0 {
+			t.Logf("  elections:\n%s", c.elections(logged))
+		}
+		for _, w := range witnesses {
+			for _, ended := range w.state().resumed {
+				t.Logf("  a watch ended on %s", ended)
+			}
+		}
 		c.assertWitnessed(witnesses, load.accounts())
 		assert.Less(t, load.longestGap(), renewDeadline, "a lock was lost")
 
-		before := len(c.file(nodeName(leader), "log"))
+		logged = c.logged()
 		c.restart(leader)
 		c.assertEqual()
-		assert.False(t, c.tookSnapshot(leader, before), "node-%d did not catch up from the log", leader)
+		assert.False(t, c.tookSnapshot(leader, logged), "node-%d did not catch up from the log", leader)
 	}
-	t.Logf("%d of %d kills were not heard by any client", unheard, total)
+	slices.Sort(outages)
+	t.Logf("%d of %d kills were not heard by any client; outages: median %s, longest %s", unheard, total,
+		outages[total/2].Round(time.Millisecond), outages[total-1].Round(time.Millisecond))
 	if total >= 20 {
 		assert.GreaterOrEqual(t, unheard, total*9/10)
 	}
@@ -72,7 +86,34 @@ func TestKilledLeaderLosesAndDoublesNothing(t *testing.T) {
 
 func nodeName(k int) string { return "node-" + strconv.Itoa(k) }
 
-// tookSnapshot tells whether node k has got its state from another node, judged from its log after an offset.
-func (c *cluster) tookSnapshot(k, offset int) bool {
-	return strings.Contains(c.file(nodeName(k), "log")[offset:], "Installed remote snapshot")
+// logged returns how long each node's log is; node K's is at K-1.
+func (c *cluster) logged() [3]int {
+	c.t.Helper()
+	var length [3]int
+	for k := 1; k <= 3; k++ {
+		length[k-1] = len(c.file(nodeName(k), "log"))
+	}
+	return length
+}
+
+// tookSnapshot tells whether node k has got its state from another node since the logs were so long.
+func (c *cluster) tookSnapshot(k int, logged [3]int) bool {
+	c.t.Helper()
+	return strings.Contains(c.file(nodeName(k), "log")[logged[k-1]:], "Installed remote snapshot")
+}
+
+// elections returns what the nodes have logged of elections since the logs were so long, in the order of time.
+func (c *cluster) elections(logged [3]int) string {
+	c.t.Helper()
+	var lines []string
+	for k := 1; k <= 3; k++ {
+		for line := range strings.Lines(c.file(nodeName(k), "log")[logged[k-1]:]) {
+			if strings.Contains(line, "elect") || strings.Contains(line, "vote") || strings.Contains(line, "state") {
+				at, what, _ := strings.Cut(strings.TrimSpace(line), " ")
+				lines = append(lines, at+" "+nodeName(k)+" "+strings.TrimSpace(what))
+			}
+		}
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
 }

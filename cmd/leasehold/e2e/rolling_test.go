@@ -24,12 +24,12 @@ func TestRollingRestartIsNoticedOnlyOnTheNodeThatRestarts(t *testing.T) {
 	var down [4][2]time.Time // from the signal until the node serves, by node
 	for k := 1; k <= 3; k++ {
 		load.more(t, rate)
-		before := len(c.file(nodeName(k), "log"))
+		logged := c.logged()
 		down[k][0] = time.Now()
 		ended := c.nextEnd(k)
 		c.signal(k, syscall.SIGTERM)
 		require.Eventually(t, ended, patience, 10*time.Millisecond)
-		assert.Contains(t, c.file(nodeName(k), "log")[before:], "stopped", "node-%d did not stop in order", k)
+		assert.Contains(t, c.file(nodeName(k), "log")[logged[k-1]:], "stopped", "node-%d did not stop in order", k)
 		if k == snapshotted {
 			ballast := c.outgrow(k)
 			accounts[ballast.lease] = account{0, ballast.fates}
@@ -38,7 +38,7 @@ func TestRollingRestartIsNoticedOnlyOnTheNodeThatRestarts(t *testing.T) {
 		down[k][1] = time.Now()
 		t.Logf("node-%d was away for %s", k, down[k][1].Sub(down[k][0]).Round(time.Millisecond))
 		if k == snapshotted {
-			assert.True(t, c.tookSnapshot(k, before), "node-%d caught up from the log", k)
+			assert.True(t, c.tookSnapshot(k, logged), "node-%d caught up from the log", k)
 		}
 	}
 	load.more(t, rate)
