@@ -28,7 +28,7 @@ type innerTransport interface {
 var _ innerTransport = (*transport)(nil)
 
 // transport stands between raft and the network and guards against faults of the library, each described in the file
-// that answers it: this one (heartbeats, addresses), acks.go, holdback.go, installs.go and trim.go.
+// that answers it: this one (heartbeats, addresses), acks.go, holdback.go, installs.go, stale.go and trim.go.
 //
 // A node's address in raft is its ID, whatever the inner transport says: raft remembers a vote by the candidate's
 // address, so that two nodes that swap addresses could get two votes of one node in one term.
@@ -192,24 +192,15 @@ func (r mutedReader) Read(p []byte) (int, error) {
 }
 
 func (t *transport) RequestVote(id raft.ServerID, _ raft.ServerAddress, req *raft.RequestVoteRequest, resp *raft.RequestVoteResponse) error {
-	if err := t.mutedErr(); err != nil {
-		return err
-	}
-	return t.inner.RequestVote(id, raft.ServerAddress(id), req, resp)
+	return t.sendFresh(func() error { return t.inner.RequestVote(id, raft.ServerAddress(id), req, resp) })
 }
 
 func (t *transport) RequestPreVote(id raft.ServerID, _ raft.ServerAddress, req *raft.RequestPreVoteRequest, resp *raft.RequestPreVoteResponse) error {
-	if err := t.mutedErr(); err != nil {
-		return err
-	}
-	return t.inner.RequestPreVote(id, raft.ServerAddress(id), req, resp)
+	return t.sendFresh(func() error { return t.inner.RequestPreVote(id, raft.ServerAddress(id), req, resp) })
 }
 
 func (t *transport) TimeoutNow(id raft.ServerID, _ raft.ServerAddress, req *raft.TimeoutNowRequest, resp *raft.TimeoutNowResponse) error {
-	if err := t.mutedErr(); err != nil {
-		return err
-	}
-	return t.inner.TimeoutNow(id, raft.ServerAddress(id), req, resp)
+	return t.sendFresh(func() error { return t.inner.TimeoutNow(id, raft.ServerAddress(id), req, resp) })
 }
 
 // Close lets go whatever is held back and closes the inner transport.
