@@ -9,8 +9,8 @@ import (
 
 const (
 	// maxFlights bounds the groups of proposals that are on their way at once. While that many are, the others gather:
-	// that alone is what makes full batches under load, without a timer and without a delay when idle. With two, one
-	// waits at the leader for the entry that carries the other, so that no entry leaves without this node.
+	// that makes full groups under load, without a timer and without a delay when idle. With two, one waits at the leader
+	// for the entry that carries the other, so that no entry leaves without this node.
 	maxFlights = 2
 	// hungAfter is how long a group may stay unanswered before it is sent again.
 	hungAfter = time.Second

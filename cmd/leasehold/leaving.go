@@ -27,7 +27,9 @@ func newLeavingStore(store httpapi.Store) *leavingStore {
 
 // leave makes the node not ready for good. It is called once.
 func (s *leavingStore) leave() {
+	s.mu.Lock() // whoever is about to begin a merge has begun it
 	close(s.leaving)
+	s.mu.Unlock()
 	s.merges.Wait()
 }
 
