@@ -14,6 +14,7 @@ import (
 
 	"github.com/leasehold/leasehold/cluster"
 	"github.com/leasehold/leasehold/fsm"
+	"github.com/leasehold/leasehold/httpapi/fieldmanager"
 	"github.com/leasehold/leasehold/httpapi/lease"
 )
 
@@ -104,6 +105,9 @@ func (q *request) inNamespace(next *coordinationv1.Lease) error {
 // prepareCreate makes of what a client sent the first version of an object, or says why it is none.
 func (s *server) prepareCreate(q *request, options *metav1.PatchOptions, next *coordinationv1.Lease) error {
 	now := time.Now()
+	if err := fieldmanager.Fits(next); err != nil {
+		return err
+	}
 	for _, warning := range lease.DropDuplicateOwners(next) {
 		q.warn(warning)
 	}

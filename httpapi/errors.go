@@ -76,7 +76,7 @@ func statusOf(err error) *metav1.Status {
 		return failure(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType, "415: Unsupported Media Type", &metav1.StatusDetails{})
 	case errors.Is(err, patch.ErrMalformed):
 		return failure(http.StatusBadRequest, metav1.StatusReasonBadRequest, err.Error(), nil)
-	case errors.Is(err, patch.ErrTooManyOperations):
+	case errors.Is(err, patch.ErrTooManyOperations), errors.Is(err, fieldmanager.ErrTooManyEntries):
 		return failure(http.StatusRequestEntityTooLarge, metav1.StatusReasonRequestEntityTooLarge, "Request entity too large: "+err.Error(), nil)
 	case errors.Is(err, patch.ErrImpossible):
 		return failure(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid,

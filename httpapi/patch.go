@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/leasehold/leasehold/fsm"
+	"github.com/leasehold/leasehold/httpapi/fieldmanager"
 	"github.com/leasehold/leasehold/httpapi/lease"
 	"github.com/leasehold/leasehold/httpapi/patch"
 )
@@ -44,6 +45,9 @@ func (s *server) patched(q *request, kind types.PatchType, options *metav1.Patch
 	}
 	next, warnings, err := patch.Apply(kind, present, q.body, options.FieldValidation)
 	if err != nil {
+		return step{}, err
+	}
+	if err := fieldmanager.Fits(next); err != nil {
 		return step{}, err
 	}
 	q.warnings = warnings // those of an earlier turn were about another object

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/leasehold/leasehold/fsm"
+	"github.com/leasehold/leasehold/httpapi/fieldmanager"
 	"github.com/leasehold/leasehold/httpapi/lease"
 )
 
@@ -27,6 +28,9 @@ func (s *server) update(q *request) (*response, error) {
 		return nil, err
 	}
 	if err := q.isNamed(sent); err != nil {
+		return nil, err
+	}
+	if err := fieldmanager.Fits(sent); err != nil {
 		return nil, err
 	}
 	turn := 0

@@ -63,13 +63,16 @@ func (m *Manager) update(current, next *coordinationv1.Lease, manager string, no
 // gives an object equal to current, its times included. FieldValidation decides about repeated keys alone: other
 // problems of the body are errors whatever it says.
 //
-// The error is ErrMalformed, a *Conflict, or one of neither kind, which the server answers with 500.
+// The error is ErrMalformed, ErrTooManyEntries, a *Conflict, or one of neither kind, which the server answers with 500.
 func (m *Manager) Apply(current *coordinationv1.Lease, body []byte, manager string, force bool, fieldValidation string, now time.Time) (next *coordinationv1.Lease, warnings []string, err error) {
 	if current == nil {
 		current = &coordinationv1.Lease{}
 	}
 	config, err := decode(body)
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := configFits(config); err != nil {
 		return nil, nil, err
 	}
 	known := times(current.ManagedFields)

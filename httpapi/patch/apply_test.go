@@ -2,6 +2,7 @@ package patch_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -122,6 +123,13 @@ func TestRefusals(t *testing.T) {
 	tests := func(n int) string {
 		return "[" + strings.Repeat(`{"op":"test","path":"/kind","value":"Lease"},`, n-1) + `{"op":"test","path":"/kind","value":"Lease"}]`
 	}
+	doubling := func(times int) string { // a kilobyte becomes 2^times of them
+		body := `[{"op":"add","path":"/metadata/annotations","value":{"a":"` + strings.Repeat("x", 1024) + `"}}`
+		for i := range times {
+			body += fmt.Sprintf(`,{"op":"copy","from":"/metadata/annotations","path":"/metadata/annotations/%d"}`, i)
+		}
+		return body + `,{"op":"replace","path":"/metadata/annotations","value":{}}]`
+	}
 	for name, c := range map[string]struct {
 		kind            types.PatchType
 		body            string
@@ -144,6 +152,7 @@ func TestRefusals(t *testing.T) {
 		"json unknown operation":         {types.JSONPatchType, `[{"op":"paint","path":"/spec/holderIdentity","value":"x"}]`, warn, patch.ErrImpossible},
 		"json test without a value":      {types.JSONPatchType, `[{"op":"test","path":""}]`, warn, patch.ErrImpossible},
 		"json 10001 operations":          {types.JSONPatchType, tests(10001), warn, patch.ErrTooManyOperations},
+		"json copies of copies":          {types.JSONPatchType, doubling(14), warn, patch.ErrImpossible},
 		"strategic malformed":            {types.StrategicMergePatchType, `{"spec"`, warn, patch.ErrMalformed},
 		"strategic malformed, ignored":   {types.StrategicMergePatchType, `{"spec"`, ignore, patch.ErrMalformed},
 		"strategic without merge key":    {types.StrategicMergePatchType, `{"metadata":{"ownerReferences":[{"name":"q"}]}}`, warn, patch.ErrDirective},

@@ -3,6 +3,7 @@ package patch
 import (
 	"errors"
 	"fmt"
+	"sync"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -70,8 +71,16 @@ func jsonPatch(text, body []byte, fieldValidation string) (patched []byte, compl
 	return patched, complaints, nil
 }
 
+// maxCopied bounds what the copies of one JSON patch may add together, in bytes; kube-apiserver's bound. Without it thirty
+// operations of which each copies what there is so far fill any memory.
+const maxCopied = 3 << 20
+
+// limitCopies sets the library's bound, which is the same for all that run in a process.
+var limitCopies = sync.OnceFunc(func() { jsonpatch.AccumulatedCopySizeLimit = maxCopied })
+
 // run applies operations. The library fails by panicking where some have no value, as in a test of the whole document.
 func run(operations jsonpatch.Patch, text []byte) (patched []byte, err error) {
+	limitCopies()
 	defer func() {
 		if fault := recover(); fault != nil {
 			patched, err = nil, fmt.Errorf("operation cannot be done: %v", fault)
