@@ -24,7 +24,12 @@ func (s *server) list(q *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &response{code: http.StatusOK, document: body, documentType: q.form.ContentType()}, nil
+	return &response{
+		code:         http.StatusOK,
+		document:     body,
+		documentType: q.form.ContentType(),
+		written:      func() { s.lists.give(body) },
+	}, nil
 }
 
 // page finds what a list shows, and says where it goes on.

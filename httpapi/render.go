@@ -114,7 +114,7 @@ func (s *server) renderList(f form, objects []*fsm.Object, meta metav1.ListMeta)
 		}
 		items[i] = item
 	}
-	text, err := f.AppendList(nil, &meta, items)
+	text, err := f.AppendList(s.lists.take(), &meta, items)
 	if err != nil {
 		return nil, err
 	}

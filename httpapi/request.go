@@ -73,6 +73,9 @@ type response struct {
 	document     []byte
 	documentType string
 
+	// written is called when the document has been written and may be changed again. Nil is nobody.
+	written func()
+
 	// stream writes an answer that has no end of its own. It runs on the request's goroutine.
 	stream func(w http.ResponseWriter)
 

@@ -59,6 +59,9 @@ func (s *server) respond(w *writer, q *request, answer *response) {
 		return
 	}
 	s.write(w, q, answer, contentType, body)
+	if answer.written != nil {
+		answer.written()
+	}
 }
 
 // refuse writes an error's Status.

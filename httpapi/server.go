@@ -99,6 +99,7 @@ type server struct {
 	fields    *fieldmanager.Manager
 
 	renderings renderings
+	lists      listBuffers
 	interests  *interests
 }
 
