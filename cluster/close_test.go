@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leasehold/leasehold/cluster"
 	"github.com/leasehold/leasehold/cluster/clustertest"
 	"github.com/leasehold/leasehold/fsm"
 )
@@ -53,6 +54,29 @@ func TestClosingTheLeaderUnderLoadIsNotFeltElsewhere(t *testing.T) {
 		time.Sleep(time.Second)
 		stop.Store(true)
 		writers.Wait()
+		c.Close()
+	})
+}
+
+// Proposals whose callers have gone are nobody's business any more, also while no leader is there to take them.
+func TestClosingWithoutAQuorumDoesNotWaitForCallersWhoHaveGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := clustertest.New(t, 3, clustertest.Options{Memory: true})
+		c.WaitReady()
+		number := c.Follower()
+		node := c.Node(number)
+		c.Isolate(number)
+		<-node.Serving()
+		caller, leave := context.WithTimeout(t.Context(), time.Second)
+		defer leave()
+		_, err := node.Propose(caller, create("never", "value"))
+		require.ErrorIs(t, err, cluster.ErrUnavailable)
+
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		require.NoError(t, node.Close(ctx))
+		require.NoError(t, ctx.Err(), "it took all the time that it was given")
+		c.Heal()
 		c.Close()
 	})
 }

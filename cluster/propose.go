@@ -174,10 +174,11 @@ func (r *proposer) close() {
 	r.closed = true
 }
 
-// idle reports whether nothing is waiting or on its way.
+// idle reports whether nothing is waiting or on its way that a caller waits for.
 func (r *proposer) idle() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.forget()
 	return len(r.flights) == 0 && len(r.waiting) == 0 && len(r.settle) == 0
 }
 
