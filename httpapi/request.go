@@ -73,7 +73,7 @@ type response struct {
 	document     []byte
 	documentType string
 
-	// written is called when the document has been written and may be changed again. Nil is nobody.
+	// written is called when the document has been written, whole, and may be changed again. Nil is nobody.
 	written func()
 
 	// stream writes an answer that has no end of its own. It runs on the request's goroutine.

@@ -58,8 +58,8 @@ func (s *server) respond(w *writer, q *request, answer *response) {
 		s.refuse(w, q, errLate)
 		return
 	}
-	s.write(w, q, answer, contentType, body)
-	if answer.written != nil {
+	// After a write that failed, because the client reset its stream, the HTTP/2 server may still be reading the body.
+	if err := s.write(w, q, answer, contentType, body); err == nil && answer.written != nil {
 		answer.written()
 	}
 }
@@ -78,10 +78,10 @@ func (s *server) refuse(w *writer, q *request, err error) {
 	if err != nil {
 		s.logger.Error("rendering a Status failed", "error", err)
 	}
-	s.write(w, q, answer, contentType, body)
+	_ = s.write(w, q, answer, contentType, body) // fails when the client is gone
 }
 
-func (s *server) write(w *writer, q *request, answer *response, contentType string, body []byte) {
+func (s *server) write(w *writer, q *request, answer *response, contentType string, body []byte) error {
 	header := w.Header()
 	q.standardHeaders(header)
 	for name, values := range answer.header {
@@ -97,7 +97,8 @@ func (s *server) write(w *writer, q *request, answer *response, contentType stri
 	}
 	header["Content-Length"] = []string{strconv.Itoa(len(body))}
 	w.WriteHeader(answer.code)
-	w.Write(body)
+	_, err := w.Write(body)
+	return err
 }
 
 // compressible tells whether the client takes the answer compressed. Only of reads it is: they may be large.
