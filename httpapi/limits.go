@@ -41,8 +41,11 @@ func (l *limits) enter(q *request) (leave func(), err error) {
 	return l.leave, nil
 }
 
+// plausibleBody is how much memory is made ready for a body because its sender says that it will be so long, in bytes.
+const plausibleBody = 64 << 10
+
 // readBody reads the body of a verb that has one.
-func (q *request) readBody() error {
+func (q *request) readBody(out http.ResponseWriter) error {
 	if !q.writes() {
 		return nil
 	}
@@ -50,8 +53,14 @@ func (q *request) readBody() error {
 	if length > maxBody {
 		return errBodyTooLarge
 	}
+	if q.http.ProtoMajor == 1 && length != 0 {
+		// The server's own bound is on the answer alone. It sets the deadline anew for the connection's next request.
+		if server, ok := q.http.Context().Value(http.ServerContextKey).(*http.Server); ok && server.WriteTimeout > 0 {
+			_ = http.NewResponseController(out).SetReadDeadline(q.arrived.Add(server.WriteTimeout))
+		}
+	}
 	var err error
-	if length >= 0 {
+	if length >= 0 && length <= plausibleBody {
 		q.body = make([]byte, length)
 		_, err = io.ReadFull(q.http.Body, q.body)
 	} else {

@@ -8,13 +8,17 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// What one connection may cost. Nothing here bounds how long an answer takes: a watch has no end. Bodies are read only
-// of those who may write, so a slow one costs its sender a place among the requests in flight and nobody else.
+// What one connection may cost. A watch has no end and lifts the bound on how long an answer takes; all else is over in
+// requestTimeout, as at kube-apiserver. Without that, clients that stop in the middle of a body or of an answer would keep
+// their places among the requests in flight, and large lists in memory, until nobody else has any.
 const (
 	headerTimeout = 10 * time.Second // from the connection's first byte to the end of a request's header
 	idleTimeout   = 90 * time.Second // between requests; a client's pool keeps connections about as long
 	maxHeader     = 1 << 20          // bytes
 	maxStreams    = 1000             // requests at a time on one connection: a process may well hold hundreds of watches
+
+	// From a request's arrival until its body has come and its answer is taken.
+	requestTimeout = time.Minute
 
 	// A peer that vanished without a word is noticed by a ping after so long a silence, and given so long to answer.
 	pingAfter   = 30 * time.Second
@@ -43,6 +47,7 @@ func NewHTTPServer(handler http.Handler, config *tls.Config, logger hclog.Logger
 		TLSConfig:         config,
 		ReadHeaderTimeout: headerTimeout,
 		IdleTimeout:       idleTimeout,
+		WriteTimeout:      requestTimeout, // over HTTP/2 it ends the stream, and with it the body
 		MaxHeaderBytes:    maxHeader,
 		HTTP2: &http.HTTP2Config{
 			MaxConcurrentStreams: maxStreams,

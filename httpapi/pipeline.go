@@ -25,7 +25,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer leave()
 
-	answer, err := s.perform(q)
+	answer, err := s.perform(q, out)
 	if err != nil {
 		s.refuse(out, q, err)
 		return
@@ -34,7 +34,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // perform does what is asked, as far as the client may ask it.
-func (s *server) perform(q *request) (*response, error) {
+func (s *server) perform(q *request, out http.ResponseWriter) (*response, error) {
 	// A refusal too is told in the form asked for, so that comes first; an unacceptable form is only an error once
 	// it is known that the client may ask at all.
 	var unacceptable error
@@ -51,7 +51,7 @@ func (s *server) perform(q *request) (*response, error) {
 	if err := q.parseQuery(); err != nil {
 		return nil, err
 	}
-	if err := q.readBody(); err != nil {
+	if err := q.readBody(out); err != nil {
 		return nil, err
 	}
 	if q.verb == "watch" {

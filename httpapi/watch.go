@@ -109,13 +109,15 @@ func watchTimeout(seconds *int64) time.Duration {
 
 // serve writes the answer until the watch ends.
 func (w *watch) serve(q *request, out http.ResponseWriter, first start) {
+	control := http.NewResponseController(out)
+	_ = control.SetWriteDeadline(time.Time{}) // a client that takes nothing is found out by abortStalled
 	if isWebSocket(q.http) {
 		serveSocket(q, out, func(ctx context.Context, socket output) { w.run(ctx, socket, first) })
 		return
 	}
 	out.Header()["Content-Type"] = []string{w.form.StreamType()}
 	out.WriteHeader(http.StatusOK)
-	w.run(q.context(), stream{out, http.NewResponseController(out)}, first)
+	w.run(q.context(), stream{out, control}, first)
 }
 
 // run shows what is there and then what changes, until the context, the timeout or the client ends it, or this node does
