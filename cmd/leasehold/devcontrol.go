@@ -127,7 +127,12 @@ func devRestartCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "restart K --dir DIR",
 		Short: "Start node K of a running development cluster again, and wait until it serves if it can",
-		Args:  cobra.ExactArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return errors.New("name one node by its number: leasehold dev restart K")
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return askRestart(cmd, dir, args[0])
 		},

@@ -28,6 +28,9 @@ func proxyCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			logger := newLogger(cmd.ErrOrStderr(), level, format)
+			if caFile == "" {
+				return errors.New("--ca-file: is required")
+			}
 			roots, err := readAuthorities(caFile)
 			if err != nil {
 				return fmt.Errorf("--ca-file: %w", err)
@@ -52,7 +55,7 @@ func proxyCommand() *cobra.Command {
 	}
 	flags := command.Flags()
 	flags.StringVar(&listen, "listen", "127.0.0.1:8493", "host:port to accept connections on")
-	flags.StringSliceVar(&config.Backends, "backends", nil, "host:port of each node's API")
+	flags.StringSliceVar(&config.Backends, "backends", nil, "host:port of each node's API, ...")
 	flags.StringVar(&caFile, "ca-file", "", "authority of the nodes' serving certificates, PEM")
 	flags.IntVar(&config.MaxConnections, "max-connections", 10000, "connections carried at once; more wait")
 	flags.DurationVar(&config.Interval, "interval", 0, "time between two questions to a node's /readyz (default 500ms)")
