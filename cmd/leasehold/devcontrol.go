@@ -126,7 +126,7 @@ func devRestartCommand() *cobra.Command {
 	var dir string
 	command := &cobra.Command{
 		Use:   "restart K --dir DIR",
-		Short: "Start node K of a running development cluster again, and wait until it serves if it can",
+		Short: "Start node K of a running development cluster again (stopping it first if it runs), and wait until it serves if it can",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return errors.New("name one node by its number: leasehold dev restart K")
