@@ -22,7 +22,7 @@ const (
 
 // errDamaged says that a data directory must not be used any more. A node never starts empty in its place: it would
 // have forgotten its votes and its share of acknowledged changes, and a majority could then lose some.
-var errDamaged = errors.New("data is damaged or lost; remove this member from the cluster, move its data directory away, and let it join anew under a new ID (the other members hold the data)")
+var errDamaged = errors.New("data is damaged or lost; move the data directory away: this member must not return under its ID, and a majority of the others goes on without it")
 
 // stores are where raft keeps its log, its term and vote, and its snapshots.
 type stores struct {
