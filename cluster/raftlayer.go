@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"net"
 	"sync"
 	"time"
@@ -24,9 +25,23 @@ func newNetworkTransport(layer raft.StreamLayer, logger hclog.Logger) *raft.Netw
 		Stream:                  layer,
 		MaxPool:                 pooledConnections,
 		Timeout:                 networkTimeout,
-		Logger:                  logger,
+		Logger:                  hangUpLogger{logger},
 		MsgpackUseNewTimeFormat: true,
 	})
+}
+
+// hangUpLogger keeps errors that are none out of sight: raft's transport logs one for each connection that this node
+// itself closes while it stops.
+type hangUpLogger struct{ hclog.Logger }
+
+func (l hangUpLogger) Error(message string, args ...any) {
+	for _, arg := range args {
+		if err, ok := arg.(error); ok && errors.Is(err, net.ErrClosed) {
+			l.Debug(message, args...)
+			return
+		}
+	}
+	l.Logger.Error(message, args...)
 }
 
 // raftLayer is the part of the peer port that is raft's. Its address is this node's ID, and it dials IDs. It owns its

@@ -69,6 +69,9 @@ func (s *snapshots) run(ctx context.Context, r *raft.Raft, config *Config) {
 			return
 		case <-ticker.C:
 		}
+		if s.first.Load() == 0 { // the log was empty when last looked at
+			s.refresh()
+		}
 		bytes, entries := s.bytes.Load(), s.entries.Load()
 		if bytes < config.SnapshotBytes {
 			continue

@@ -30,6 +30,7 @@ func rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "leasehold",
 		Short:         "A replicated server of the Kubernetes coordination API",
+		Version:       leaseholdVersion,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}

@@ -54,7 +54,7 @@ func proxyCommand() *cobra.Command {
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&listen, "listen", "127.0.0.1:8493", "host:port to accept connections on")
+	flags.StringVar(&listen, "listen", "127.0.0.1:7493", "host:port to accept connections on")
 	flags.StringSliceVar(&config.Backends, "backends", nil, "host:port of each node's API, ...")
 	flags.StringVar(&caFile, "ca-file", "", "authority of the nodes' serving certificates, PEM")
 	flags.IntVar(&config.MaxConnections, "max-connections", 10000, "connections carried at once; more wait")

@@ -40,7 +40,7 @@ func TestFlagWinsOverEnvironmentAndEnvironmentOverFile(t *testing.T) {
 	assert.Equal(t, "from-flag", config.ID)
 	assert.Equal(t, "from-env", config.DataDir)
 	assert.Equal(t, "127.0.0.1:1", config.Listen)
-	assert.Equal(t, "127.0.0.1:8543", config.PeerListen, "what nobody set keeps its default")
+	assert.Equal(t, "127.0.0.1:7543", config.PeerListen, "what nobody set keeps its default")
 }
 
 func TestFlagGivenItsDefaultStillWins(t *testing.T) {
@@ -101,6 +101,6 @@ func TestValidateAcceptsAWholeNodeAndDerivesTheRest(t *testing.T) {
 		"--peer-cert-file", file, "--peer-key-file", file, "--peer-ca-file", file}, nil, "")
 	require.NoError(t, err)
 	require.NoError(t, config.Validate())
-	assert.Equal(t, "https://127.0.0.1:8443", config.AdvertiseURL)
+	assert.Equal(t, "https://127.0.0.1:7443", config.AdvertiseURL)
 	assert.Equal(t, "127.0.0.1:5", config.PeerAdvertise)
 }
