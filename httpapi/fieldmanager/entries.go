@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // MaxEntries is how many labels, annotations, finalizers, owners and managers a Lease may have altogether. Their owners are
@@ -21,10 +20,9 @@ func Fits(next *coordinationv1.Lease) error {
 	return fits(len(next.Labels) + len(next.Annotations) + len(next.Finalizers) + len(next.OwnerReferences) + len(next.ManagedFields))
 }
 
-// configFits is Fits of a configuration, of which nothing is known yet but that it is a tree.
-func configFits(config *unstructured.Unstructured) error {
-	return fits(entries(config.Object))
-}
+// TreeFits is Fits of what a client sent, of which nothing is known yet but that it is a tree: all members of its maps and
+// lists count.
+func TreeFits(tree map[string]any) error { return fits(entries(tree)) }
 
 // entries counts the members of all maps and lists in value, and stops where there are too many.
 func entries(value any) (count int) {

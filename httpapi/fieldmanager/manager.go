@@ -72,7 +72,7 @@ func (m *Manager) Apply(current *coordinationv1.Lease, body []byte, manager stri
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := configFits(config); err != nil {
+	if err := TreeFits(config.Object); err != nil {
 		return nil, nil, err
 	}
 	known := times(current.ManagedFields)

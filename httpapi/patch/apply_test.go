@@ -123,6 +123,7 @@ func TestRefusals(t *testing.T) {
 	tests := func(n int) string {
 		return "[" + strings.Repeat(`{"op":"test","path":"/kind","value":"Lease"},`, n-1) + `{"op":"test","path":"/kind","value":"Lease"}]`
 	}
+	finalizers := func(n int) string { return strings.Repeat(`"example.com/a",`, n-1) + `"example.com/a"` }
 	doubling := func(times int) string { // a kilobyte becomes 2^times of them
 		body := `[{"op":"add","path":"/metadata/annotations","value":{"a":"` + strings.Repeat("x", 1024) + `"}}`
 		for i := range times {
@@ -153,6 +154,7 @@ func TestRefusals(t *testing.T) {
 		"json test without a value":      {types.JSONPatchType, `[{"op":"test","path":""}]`, warn, patch.ErrImpossible},
 		"json 10001 operations":          {types.JSONPatchType, tests(10001), warn, patch.ErrTooManyOperations},
 		"json copies of copies":          {types.JSONPatchType, doubling(14), warn, patch.ErrImpossible},
+		"strategic order of many":        {types.StrategicMergePatchType, `{"metadata":{"$setElementOrder/finalizers":[` + finalizers(6000) + `]}}`, warn, patch.ErrTooManyOperations},
 		"strategic malformed":            {types.StrategicMergePatchType, `{"spec"`, warn, patch.ErrMalformed},
 		"strategic malformed, ignored":   {types.StrategicMergePatchType, `{"spec"`, ignore, patch.ErrMalformed},
 		"strategic without merge key":    {types.StrategicMergePatchType, `{"metadata":{"ownerReferences":[{"name":"q"}]}}`, warn, patch.ErrDirective},

@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/mergepatch"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	kjson "sigs.k8s.io/json"
+
+	"github.com/leasehold/leasehold/httpapi/fieldmanager"
 )
 
 // strategic runs a strategic merge patch, which works on maps and takes its rules (finalizers are a set, owners are
@@ -23,6 +25,10 @@ func strategic(current *coordinationv1.Lease, body []byte, fieldValidation strin
 	own, err := kjson.UnmarshalStrict(body, &changes)
 	if err != nil {
 		return nil, nil, refuse(ErrMalformed, fmt.Sprintf("error decoding patch: %v", err))
+	}
+	// The library orders a list by another in time that grows with the product of their lengths.
+	if err := fieldmanager.TreeFits(changes); err != nil {
+		return nil, nil, refuse(ErrTooManyOperations, err.Error())
 	}
 	shown := fmt.Sprintf("%+v", changes)
 	patched, err := strategicpatch.StrategicMergeMapPatch(original, changes, &coordinationv1.Lease{})
