@@ -22,13 +22,13 @@ func newWorkload(spec Spec, clients []*client) workload {
 	case "echo":
 		return &echo{base: b}
 	case "renew":
-		return &renew{leases: leases{base: b, namespace: "bench-" + strconv.Itoa(spec.Leases)}}
+		return &renew{rotation{leases: leases{base: b, namespace: "bench-" + strconv.Itoa(spec.Leases)}}}
 	case "get":
-		return &get{leases: leases{base: b, namespace: "bench-" + strconv.Itoa(spec.Leases)}}
+		return &get{rotation{leases: leases{base: b, namespace: "bench-" + strconv.Itoa(spec.Leases)}}}
 	case "list":
 		return &list{leases: leases{base: b, namespace: "bench-" + strconv.Itoa(spec.Leases)}}
 	case "watch":
-		return &watch{renew: renew{leases: leases{base: b, namespace: "bench-watch-" + strconv.Itoa(spec.Leases)}}}
+		return &watch{renew: renew{rotation{leases: leases{base: b, namespace: "bench-watch-" + strconv.Itoa(spec.Leases)}}}}
 	default:
 		return &create{base: b}
 	}
@@ -134,30 +134,42 @@ func (l *leases) prepare(ctx context.Context) error {
 	return group.Wait()
 }
 
-// renew puts a new renewTime into each Lease in turn. Each worker holds every n-th Lease, as its only writer.
-type renew struct {
+// rotation is Leases that are taken in turn: each worker has every n-th of them for itself.
+type rotation struct {
 	leases
 	calls []*call // one for each Lease
 }
 
-func (r *renew) prepare(ctx context.Context) error {
+func (r *rotation) prepareCalls(ctx context.Context, method string) error {
 	if err := r.leases.prepare(ctx); err != nil {
 		return err
 	}
 	r.calls = make([]*call, len(r.states))
 	for i := range r.states {
-		r.calls[i] = r.call(i%r.spec.Workers, http.MethodPut, r.states[i].path())
+		r.calls[i] = r.call(i%r.spec.Workers, method, r.states[i].path())
 	}
 	return nil
 }
 
-func (r *renew) operate(ctx context.Context, worker int, intended time.Time) error {
+// next returns which Lease it is a worker's turn to take.
+func (r *rotation) next(worker int) int {
 	s := &r.scratch[worker]
 	i := worker + s.turn*r.spec.Workers
 	if i >= len(r.states) {
 		i, s.turn = worker, 0
 	}
 	s.turn++
+	return i
+}
+
+// renew puts a new renewTime into each Lease in turn. A worker is the only writer of its Leases.
+type renew struct{ rotation }
+
+func (r *renew) prepare(ctx context.Context) error { return r.prepareCalls(ctx, http.MethodPut) }
+
+func (r *renew) operate(ctx context.Context, worker int, intended time.Time) error {
+	s := &r.scratch[worker]
+	i := r.next(worker)
 	state := &r.states[i]
 	s.body = r.encoding.lease(s.body[:0], state, intended)
 	err := r.calls[i].send(ctx, s.body, &s.reply)
@@ -184,30 +196,12 @@ func (r *renew) reread(ctx context.Context, worker int, state *leaseState) error
 }
 
 // get reads each Lease in turn.
-type get struct {
-	leases
-	calls []*call
-}
+type get struct{ rotation }
 
-func (g *get) prepare(ctx context.Context) error {
-	if err := g.leases.prepare(ctx); err != nil {
-		return err
-	}
-	g.calls = make([]*call, len(g.states))
-	for i := range g.states {
-		g.calls[i] = g.call(i%g.spec.Workers, http.MethodGet, g.states[i].path())
-	}
-	return nil
-}
+func (g *get) prepare(ctx context.Context) error { return g.prepareCalls(ctx, http.MethodGet) }
 
 func (g *get) operate(ctx context.Context, worker int, _ time.Time) error {
-	s := &g.scratch[worker]
-	i := worker + s.turn*g.spec.Workers
-	if i >= len(g.states) {
-		i, s.turn = worker, 0
-	}
-	s.turn++
-	return g.calls[i].send(ctx, nil, &s.reply)
+	return g.calls[g.next(worker)].send(ctx, nil, &g.scratch[worker].reply)
 }
 
 // list reads all Leases at once.
