@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,12 +20,12 @@ const (
 	userToken  = "user-token"
 )
 
-func knownTokens() *auth.Authenticator {
+func knownTokens(anonymous ...bool) *auth.Authenticator {
 	tokens, err := auth.ParseTokens(strings.NewReader(adminToken + ",admin,1,system:masters\n" + userToken + ",plain-user,2\n"))
 	if err != nil {
 		panic(err)
 	}
-	return auth.New(tokens)
+	return auth.New(tokens, slices.Contains(anonymous, true))
 }
 
 // door is a door over one node, reached over TLS and HTTP/2.

@@ -178,10 +178,7 @@ func invalidOptions(kind string, found field.ErrorList) error {
 }
 
 // forbidden is a known user without the right to do this.
-func forbidden(q *request, denied *auth.Denied) error {
-	if q.key.Resource == "" {
-		return &apierrors.StatusError{ErrStatus: *failure(http.StatusForbidden, metav1.StatusReasonForbidden,
-			"forbidden: "+denied.Error(), &metav1.StatusDetails{})}
-	}
-	return apierrors.NewForbidden(schema.GroupResource{Group: q.group, Resource: q.key.Resource}, q.key.Name, denied)
+func forbidden(denied *auth.Denied) error {
+	action := &denied.Action
+	return apierrors.NewForbidden(schema.GroupResource{Group: action.Group, Resource: action.Resource}, action.Name, denied)
 }

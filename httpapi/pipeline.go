@@ -9,7 +9,8 @@ import (
 	"github.com/leasehold/leasehold/cluster"
 )
 
-// ServeHTTP is the pipeline: recover, request info, log and metrics, limits, authenticate, authorise, verb, answer.
+// ServeHTTP is the pipeline: recover, request info, log and metrics, limits, authenticate, impersonate, authorise, verb,
+// answer.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	deepen()
 	q := &request{http: r, arrived: time.Now()}
@@ -40,6 +41,9 @@ func (s *server) perform(q *request, out http.ResponseWriter) (*response, error)
 	var unacceptable error
 	q.form, unacceptable = negotiate(q)
 	if err := s.authenticate(q); err != nil {
+		return nil, err
+	}
+	if err := s.impersonate(q); err != nil {
 		return nil, err
 	}
 	if err := s.authorize(q); err != nil {

@@ -29,7 +29,8 @@ type request struct {
 
 	// Of the headers.
 	user     *auth.User // nil for nobody
-	admitted bool       // the credentials, if there were any, are right
+	stranger bool       // nobody knows who sent it
+	admitted bool       // who sent it is known, or need not be
 	form     form       // how the answer shall look
 
 	// body is all of the body, of the verbs that have one.

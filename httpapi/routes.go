@@ -52,13 +52,6 @@ func (s *server) newRoutes(documents discovery.Documents) *routes {
 	for path, document := range documents {
 		t.add(path, discover(document))
 	}
-
-	// Other resources' paths have names too: a refusal tells them before it is known that there is no such thing.
-	t.add("/apis/{group}/{version}/namespaces/{namespace}/{resource}", s.unknownResource)
-	t.add("/apis/{group}/{version}/namespaces/{namespace}/{resource}/{name}", s.unknownResource)
-	t.add("/apis/{group}/{version}/namespaces/{namespace}/{resource}/{name}/{subresource}", s.unknownResource)
-	t.add("/apis/{group}/{version}/{resource}", s.unknownResource)
-	t.add("/apis/{group}/{version}/{resource}/{name}", s.unknownResource)
 	return t
 }
 
@@ -69,11 +62,24 @@ func (t *routes) add(path string, e endpoint) {
 
 // understand fills in what the path and the method say.
 func (t *routes) understand(q *request) {
-	var match mux.RouteMatch
 	q.verb = strings.ToLower(q.http.Method)
-	if strings.Contains(q.http.URL.Path, "//") || !t.router.Match(q.http, &match) {
+	if route, vars := t.find(q.http); route != "" {
+		q.known = true
+		t.endpoints[route](q, vars)
+	} else {
 		q.answer = noSuchPath
-		return
+		q.infer()
+	}
+	if !q.known && q.key.Resource != "" {
+		q.inferVerb()
+	}
+}
+
+// find returns the name of a path's route and the variables in it; "" if there is none.
+func (t *routes) find(r *http.Request) (route string, vars map[string]string) {
+	var match mux.RouteMatch
+	if strings.Contains(r.URL.Path, "//") || !t.router.Match(r, &match) {
+		return "", nil
 	}
 	for name, value := range match.Vars {
 		if !strings.Contains(value, "%") {
@@ -81,13 +87,11 @@ func (t *routes) understand(q *request) {
 		}
 		plain, err := url.PathUnescape(value)
 		if err != nil || strings.Contains(plain, "/") {
-			q.answer = noSuchPath
-			return
+			return "", nil
 		}
 		match.Vars[name] = plain
 	}
-	q.known = true
-	t.endpoints[match.Route.GetName()](q, match.Vars)
+	return match.Route.GetName(), match.Vars
 }
 
 // lease is one Lease.
@@ -141,45 +145,15 @@ func (s *server) watchOnly(q *request, vars map[string]string) {
 	}
 }
 
-// listOrWatch tells the two apart: any value of watch but an absent one, false and 0 asks for a watch.
 func (s *server) listOrWatch(q *request) {
 	q.verb, q.answer = "list", s.list
-	if !strings.Contains(q.http.URL.RawQuery, "watch") {
-		return
+	if wantsWatch(q.http.URL) {
+		q.verb, q.answer = "watch", s.watch
 	}
-	switch strings.ToLower(q.http.URL.Query().Get("watch")) {
-	case "", "false", "0":
-		if values := q.http.URL.Query()["watch"]; len(values) == 0 || values[0] != "" {
-			return
-		}
-	}
-	q.verb, q.answer = "watch", s.watch
 }
 
 func (q *request) inGroup(key fsm.Key) {
 	q.group, q.version, q.key = "coordination.k8s.io", "v1", key
-}
-
-// unknownResource is a path that would be a resource's if there were one.
-func (s *server) unknownResource(q *request, vars map[string]string) {
-	q.group, q.version, q.subresource = vars["group"], vars["version"], vars["subresource"]
-	q.key = fsm.Key{Resource: vars["resource"], Namespace: vars["namespace"], Name: vars["name"]}
-	q.known, q.answer = false, noSuchPath
-	switch q.http.Method {
-	case http.MethodGet, http.MethodHead:
-		q.verb = "get"
-		if q.key.Name == "" {
-			q.verb = "list"
-		}
-	case http.MethodPost:
-		q.verb = "create"
-	case http.MethodPut:
-		q.verb = "update"
-	case http.MethodDelete:
-		if q.key.Name == "" {
-			q.verb = "deletecollection"
-		}
-	}
 }
 
 // discover is a path that tells what is served.

@@ -35,6 +35,9 @@ type Config struct {
 	ClientCAFile string
 	// TokenAuthFile holds bearer tokens in Kubernetes' CSV form: token,user,uid,"group,group". Optional.
 	TokenAuthFile string
+	// AnonymousAuth takes a request without credentials for one of the user system:anonymous, who may look at health and
+	// version alone and is told 403 elsewhere; without it such a request is told 401.
+	AnonymousAuth bool
 
 	// PeerListen is the host:port for the other nodes.
 	PeerListen string
@@ -82,6 +85,7 @@ func (c *Config) register(flags *pflag.FlagSet) {
 	flags.StringVar(&c.TLSKeyFile, "tls-private-key-file", "", "key of the serving certificate, PEM")
 	flags.StringVar(&c.ClientCAFile, "client-ca-file", "", "authorities of client certificates, PEM")
 	flags.StringVar(&c.TokenAuthFile, "token-auth-file", "", `bearer tokens, CSV: token,user,uid,"group,group"`)
+	flags.BoolVar(&c.AnonymousAuth, "anonymous-auth", false, "take requests without credentials for those of the user system:anonymous")
 	flags.StringVar(&c.PeerListen, "peer-listen", "127.0.0.1:7543", "host:port for the other nodes")
 	flags.StringVar(&c.PeerAdvertise, "peer-advertise", "", "host:port at which the other nodes reach this one (default as in --initial-cluster)")
 	flags.StringToStringVar(&c.InitialCluster, "initial-cluster", nil, "all first members: id=host:port of the peer port, ...")

@@ -205,11 +205,11 @@ func apiTLS(config Config, logger hclog.Logger) (*tls.Config, error) {
 
 func newAuthenticator(config Config) (*auth.Authenticator, error) {
 	if config.TokenAuthFile == "" {
-		return auth.New(nil), nil
+		return auth.New(nil, config.AnonymousAuth), nil
 	}
 	tokens, err := auth.ReadTokens(config.TokenAuthFile)
 	if err != nil {
 		return nil, fmt.Errorf("--token-auth-file: %w", err)
 	}
-	return auth.New(tokens), nil
+	return auth.New(tokens, config.AnonymousAuth), nil
 }

@@ -18,16 +18,24 @@ var (
 // VerifyClientCertIfGiven and ClientCAs), and by bearer token.
 type Authenticator struct {
 	tokens Tokens
+	nobody *User // who sends a request without credentials
 }
 
-// New returns an Authenticator that knows these tokens. None is fine: then certificates alone count.
-func New(tokens Tokens) *Authenticator { return &Authenticator{tokens: tokens} }
+// New returns an Authenticator that knows these tokens. None is fine: then certificates alone count. If anonymous, a
+// request without credentials is by the user Anonymous.
+func New(tokens Tokens, anonymous bool) *Authenticator {
+	a := &Authenticator{tokens: tokens}
+	if anonymous {
+		a.nobody = &User{Name: Anonymous, Groups: []string{Unauthenticated}}
+	}
+	return a
+}
 
-// Authenticate returns who sent the request, after impersonation; nil if it carries no credentials. Basic
-// authentication and an Authorization header that makes no sense are no credentials.
+// Authenticate returns who sent the request. If it carries no credentials that is Anonymous, or nil where anonymous
+// requests are refused. Basic authentication and an Authorization header that makes no sense are no credentials.
 //
 // As in kube-apiserver a good certificate counts before a token, and one good credential beside a bad one is enough.
-// Errors: ErrUnknownToken, ErrUnknownCertificate, *Denied for an impersonation that the user may not do.
+// Errors: ErrUnknownToken, ErrUnknownCertificate.
 func (a *Authenticator) Authenticate(r *http.Request) (*User, error) {
 	user, err := userOfCertificate(r)
 	if user == nil {
@@ -37,10 +45,13 @@ func (a *Authenticator) Authenticate(r *http.Request) (*User, error) {
 			}
 		}
 	}
-	if user == nil {
+	switch {
+	case user != nil:
+		return user, nil
+	case err != nil:
 		return nil, err
 	}
-	return impersonate(user, r.Header)
+	return a.nobody, nil
 }
 
 // userOfCertificate reads the common name as the user and the organizations as the groups.
@@ -76,4 +87,11 @@ func bearer(r *http.Request) string {
 	}
 	token, _, _ := strings.Cut(rest, " ")
 	return token
+}
+
+// Misplaced tells whether there is a token in the Authorization header that is not found, for there is a blank too many
+// before it. Its sender is worth a warning.
+func Misplaced(r *http.Request) bool {
+	scheme, rest, _ := strings.Cut(strings.TrimSpace(r.Header.Get("Authorization")), " ")
+	return strings.EqualFold(scheme, "bearer") && strings.HasPrefix(rest, " ")
 }

@@ -34,7 +34,7 @@ func request(headers ...string) *http.Request {
 }
 
 func TestAuthorizationHeaders(t *testing.T) {
-	a := New(knownTokens(t))
+	a := New(knownTokens(t), false)
 	for name, c := range map[string]struct {
 		header string
 		user   string // "" for anonymous
@@ -66,11 +66,33 @@ func TestAuthorizationHeaders(t *testing.T) {
 	}
 }
 
+func TestAnonymousIsWhoHasNoCredentials(t *testing.T) {
+	a := New(knownTokens(t), true)
+	for _, header := range []string{"", "Basic dXNlcjpwYXNz", "Bearer", "user-token", "Bearer  user-token"} {
+		user, err := a.Authenticate(request("Authorization", header))
+		require.NoError(t, err, header)
+		assert.Equal(t, &User{Name: Anonymous, Groups: []string{Unauthenticated}}, user, header)
+	}
+	_, err := a.Authenticate(request("Authorization", "Bearer nobody's"))
+	assert.ErrorIs(t, err, ErrUnknownToken)
+	user, err := a.Authenticate(request("Authorization", "Bearer user-token"))
+	require.NoError(t, err)
+	assert.Equal(t, "user", user.Name)
+}
+
+func TestTokenBehindABlankTooManyIsNoticed(t *testing.T) {
+	for header, misplaced := range map[string]bool{
+		"Bearer  user-token": true, "bearer   x": true, " Bearer user-token": false, "Bearer ": false, "Basic  x": false, "": false,
+	} {
+		assert.Equal(t, misplaced, Misplaced(request("Authorization", header)), header)
+	}
+}
+
 // TestClientCertificates goes through real handshakes: what is looked at is what crypto/tls verified.
 func TestClientCertificates(t *testing.T) {
 	ca, other := newAuthority(t), newAuthority(t)
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		user, err := New(knownTokens(t)).Authenticate(r)
+		user, err := New(knownTokens(t), false).Authenticate(r)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusUnauthorized)
 			return
@@ -113,51 +135,16 @@ func TestCertificateThatExpiredAfterTheHandshakeIsRefused(t *testing.T) {
 	leaf := &x509.Certificate{Subject: pkix.Name{CommonName: "alice"}, NotBefore: now.Add(-2 * time.Hour), NotAfter: now.Add(-time.Hour)}
 	r := request()
 	r.TLS = &tls.ConnectionState{PeerCertificates: []*x509.Certificate{leaf}, VerifiedChains: [][]*x509.Certificate{{leaf}}}
-	_, err := New(nil).Authenticate(r)
+	_, err := New(nil, false).Authenticate(r)
 	assert.ErrorIs(t, err, ErrUnknownCertificate)
 	leaf.NotAfter = now.Add(time.Hour)
-	user, err := New(nil).Authenticate(r)
+	user, err := New(nil, false).Authenticate(r)
 	require.NoError(t, err)
 	assert.Equal(t, "alice", user.Name)
 }
 
-func TestImpersonation(t *testing.T) {
-	a := New(knownTokens(t))
-	as := func(headers ...string) (*User, error) { return a.Authenticate(request(headers...)) }
-	root, user := "Bearer root-token", "Bearer user-token"
-
-	got, err := as("Authorization", root, "Impersonate-User", "someone")
-	require.NoError(t, err)
-	assert.Equal(t, &User{Name: "someone", Groups: []string{Authenticated}}, got)
-
-	got, err = as("Authorization", root, "Impersonate-User", "someone", "Impersonate-Uid", "7", "Impersonate-Group", "a",
-		"Impersonate-Group", "b", "Impersonate-Extra-acme.com%2fproject", "x")
-	require.NoError(t, err)
-	assert.Equal(t, &User{Name: "someone", UID: "7", Groups: []string{"a", "b", Authenticated},
-		Extra: map[string][]string{"acme.com/project": {"x"}}}, got)
-
-	got, err = as("Authorization", root, "Impersonate-User", "system:anonymous")
-	require.NoError(t, err)
-	assert.Equal(t, []string{Unauthenticated}, got.Groups)
-
-	var denied *Denied
-	_, err = as("Authorization", user, "Impersonate-User", "root")
-	require.ErrorAs(t, err, &denied)
-	assert.Equal(t, `User "user" cannot impersonate resource "users" in API group "" at the cluster scope`, denied.Error())
-	_, err = as("Authorization", user, "Impersonate-Group", Masters)
-	assert.ErrorAs(t, err, &denied)
-	_, err = as("Authorization", user, "Impersonate-Extra-x", "y")
-	assert.ErrorAs(t, err, &denied)
-	_, err = as("Authorization", root, "Impersonate-Group", "a")
-	assert.ErrorAs(t, err, &denied, "groups without a user")
-
-	got, err = as("Impersonate-User", "root")
-	require.NoError(t, err)
-	assert.Nil(t, got, "nobody stays nobody")
-}
-
 func BenchmarkAuthenticateToken(b *testing.B) {
-	a := New(knownTokens(b))
+	a := New(knownTokens(b), false)
 	r := request("Authorization", "Bearer user-token", "Accept", "application/json", "User-Agent", "x", "Content-Type", "application/json")
 	b.ReportAllocs()
 	for b.Loop() {

@@ -8,12 +8,12 @@ const (
 	Masters = "system:masters"
 	// Authenticated holds everybody who proved who they are.
 	Authenticated = "system:authenticated"
-	// Unauthenticated holds the user that stands for all others; only impersonation makes it.
+	// Unauthenticated holds the user that stands for all others.
 	Unauthenticated = "system:unauthenticated"
 )
 
-// anonymous is the name of the user in Unauthenticated.
-const anonymous = "system:anonymous"
+// Anonymous is the name of the user in Unauthenticated.
+const Anonymous = "system:anonymous"
 
 // User is who sent a request. Users are shared between requests and must not be changed.
 type User struct {
