@@ -2,9 +2,12 @@ package httpapi
 
 import (
 	"net/http"
+	"net/http/httptrace"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func TestAnonymousRequestsAreRefusedAsAUsers(t *testing.T) {
@@ -51,4 +54,28 @@ func TestTokenBehindABlankTooManyIsWarnedOf(t *testing.T) {
 	assert.Equal(t, `299 - "the provided Authorization header contains extra space before the bearer token, and is ignored"`, got.Header.Get("Warning"))
 	got = openDoor(t).do(t, "GET", leasesPath, "")
 	assert.Empty(t, got.Header.Get("Warning"))
+}
+
+// A stranger's connection ends with its first answer. That the client hears so only after it is why another request may
+// still find the old one.
+func TestStrangersKeepNoConnection(t *testing.T) {
+	d := openDoor(t)
+	kept := func(authorization string) (reused bool) {
+		r, err := http.NewRequest("GET", d.server.URL+"/livez", nil)
+		require.NoError(t, err)
+		r.Header.Set("Authorization", authorization)
+		trace := &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) { reused = info.Reused }}
+		got, err := d.client.Do(r.WithContext(httptrace.WithClientTrace(r.Context(), trace)))
+		require.NoError(t, err)
+		require.Equal(t, 2, got.ProtoMajor)
+		require.Empty(t, got.Header.Get("Connection"))
+		require.NoError(t, got.Body.Close())
+		return reused
+	}
+	kept("Bearer " + adminToken)
+	for range 20 {
+		require.True(t, kept("Bearer "+adminToken))
+	}
+	require.Eventually(t, func() bool { return !kept("Basic eDp5") }, 10*time.Second, time.Millisecond, "without credentials")
+	require.Eventually(t, func() bool { return !kept("Bearer unknown") }, 10*time.Second, time.Millisecond, "with wrong ones")
 }

@@ -113,11 +113,18 @@ var quoted = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", " ", "\r", " ")
 func (q *request) standardHeaders(header http.Header) {
 	header["Audit-Id"] = []string{auditID()}
 	header["Cache-Control"] = notCached
+	if q.stranger && q.http.ProtoMajor == 2 {
+		header["Connection"] = closing
+	}
 	if q.admitted {
 		header["X-Kubernetes-Pf-Flowschema-Uid"] = flowUID
 		header["X-Kubernetes-Pf-Prioritylevel-Uid"] = flowUID
 	}
 }
+
+// closing ends an HTTP/2 connection once its streams are answered. Strangers, who would otherwise have cheap requests
+// without end on it, get one; to others a new connection is no loss. The header itself does not go out.
+var closing = []string{"close"}
 
 var notCached = []string{"no-cache, private"}
 
