@@ -38,7 +38,7 @@ func (l devLayout) prepare(now time.Time) (PKI, error) {
 	if err != nil {
 		return PKI{}, err
 	}
-	table := fmt.Sprintf("%s,admin,admin,system:masters\n%s,user,user\n", admin, user)
+	table := fmt.Sprintf("%s,admin,admin,system:masters\n%s,plain-user,user\n", admin, user)
 	if err := writeSecret(l.path("tokens.csv"), []byte(table)); err != nil {
 		return PKI{}, err
 	}

@@ -63,7 +63,7 @@ func TestDevKeepsKeysAndTokensBetweenRuns(t *testing.T) {
 		before[name] = string(data)
 	}
 	assert.Contains(t, before["tokens.csv"], strings.TrimSpace(before["admin.token"])+",admin,admin,system:masters\n")
-	assert.Contains(t, before["tokens.csv"], strings.TrimSpace(before["user.token"])+",user,user\n")
+	assert.Contains(t, before["tokens.csv"], strings.TrimSpace(before["user.token"])+",plain-user,user\n")
 
 	_, err = l.prepare(time.Now())
 	require.NoError(t, err)
