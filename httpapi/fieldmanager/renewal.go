@@ -230,7 +230,7 @@ func parse(text []byte) *owned {
 	if !bytes.Equal(written, text) {
 		fields.written = metav1.NewFieldsV1(string(written))
 	}
-	for top := range set.Children.All() {
+	for _, top := range childrenOf(set) {
 		children, _ := set.Children.Get(top)
 		plain := false
 		switch name(top) {
@@ -264,7 +264,7 @@ func plainMetadata(set *fieldpath.Set) bool {
 			return false
 		}
 	}
-	for child := range set.Children.All() {
+	for _, child := range childrenOf(set) {
 		grandchildren, _ := set.Children.Get(child)
 		if !slices.Contains([]string{"labels", "annotations", "finalizers", "ownerReferences"}, name(child)) ||
 			!grandchildren.Children.Empty() {
@@ -272,6 +272,11 @@ func plainMetadata(set *fieldpath.Set) bool {
 		}
 	}
 	return true
+}
+
+// childrenOf lists them all first: the library's iterator panics in a loop that is left before its end.
+func childrenOf(set *fieldpath.Set) []fieldpath.PathElement {
+	return slices.Collect(set.Children.All())
 }
 
 func name(element fieldpath.PathElement) string {

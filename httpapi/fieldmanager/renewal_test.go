@@ -33,10 +33,19 @@ var texts = []string{
 	`{"f:metadata":{"f:ownerReferences":{"k:{\"uid\":\"u1\"}":{"f:name":{}}}}}`,
 	`{"f:metadata":{"f:deletionTimestamp":{},"f:uid":{},"f:name":{}}}`,
 	`{"f:apiVersion":{},"f:spec":{"f:renewTime":{}}}`,
+	`{"f:metadata":{"f:deletionTimestamp":{}},"f:spec":{"f:renewTime":{}}}`,
+	`{"f:metadata":{"f:annotations":{"f:k":{"f:deeper":{}}},"f:labels":{"f:k":{}}}}`,
 	`{}`,
 	`{"q":{}}`,
 	`[`,
 	``,
+}
+
+// TestEveryFieldSetIsReadOrLeftToTheLibrary reads them one by one; some are of no use early on.
+func TestEveryFieldSetIsReadOrLeftToTheLibrary(t *testing.T) {
+	for _, text := range texts {
+		require.NotPanics(t, func() { parse([]byte(text)) }, text)
+	}
 }
 
 func drawEntry(t *rapid.T) metav1.ManagedFieldsEntry {
