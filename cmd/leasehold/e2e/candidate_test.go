@@ -24,12 +24,19 @@ type candidate struct {
 // startCandidate runs a candidate that speaks to node k.
 func (c *cluster) startCandidate(lease string, k int) *candidate {
 	c.t.Helper()
-	one := &candidate{id: fmt.Sprintf("candidate-%d", k), news: make(chan struct{}, 1)}
-	one.cmd = exec.Command(candidateBinary, "--kubeconfig", c.path("kubeconfig"),
-		"--context", fmt.Sprintf("node-%d", k), "--id", one.id, "--lease", lease)
+	id := fmt.Sprintf("candidate-%d", k)
+	return startCandidate(c.t, id, exec.Command(candidateBinary, "--kubeconfig", c.path("kubeconfig"),
+		"--context", nodeName(k), "--id", id, "--lease", lease))
+}
+
+// startCandidate runs a command that takes part in an election and prints a line for what happens to it, until the end of
+// the test.
+func startCandidate(t *testing.T, id string, command *exec.Cmd) *candidate {
+	t.Helper()
+	one := &candidate{id: id, cmd: command, news: make(chan struct{}, 1)}
 	out, err := one.cmd.StdoutPipe()
-	require.NoError(c.t, err)
-	require.NoError(c.t, one.cmd.Start())
+	require.NoError(t, err)
+	require.NoError(t, one.cmd.Start())
 	var reading sync.WaitGroup
 	reading.Go(func() {
 		lines := bufio.NewScanner(out)
@@ -43,7 +50,7 @@ func (c *cluster) startCandidate(lease string, k int) *candidate {
 			}
 		}
 	})
-	c.t.Cleanup(func() {
+	t.Cleanup(func() {
 		_ = one.cmd.Process.Kill() // fails when the test has done it
 		reading.Wait()
 		_ = one.cmd.Wait()
