@@ -11,7 +11,7 @@ E2E     := cmd/leasehold/e2e
 BUILD   := $(GO) build
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test race lint e2e bench fuzz nightly
+.PHONY: help build run test race lint clients e2e bench fuzz nightly
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,7 +35,10 @@ lint: ## Check format, vet, staticcheck, and the direction of imports
 	$(GO) tool staticcheck $(CHECKS) ./...
 	$(GO) test -count=1 -run '^TestLayout' ./cmd/leasehold
 
-e2e: ## Test real processes with real clients (kubectl tests skip without kubectl)
+clients: ## Install the Python and JavaScript clients that e2e tests use (as root)
+	.ci/clients
+
+e2e: ## Test real processes with real clients (tests of a client that is not installed skip)
 	cd $(E2E) && $(GO) test -count=1 -timeout 20m ./...
 
 bench: build ## Measure rounds of every mode against echo, on a cluster of its own (ROUNDS, SECONDS)

@@ -1,0 +1,36 @@
+"""One process that wants to lead, by this client's leader election. It prints a line when it begins to lead, and when it sees another leader."""
+
+import logging
+import sys
+
+from kubernetes.leaderelection import electionconfig, leaderelection
+
+from cluster import leases
+from lease_lock import LeaseLock
+
+
+class TellingLock(LeaseLock):
+    """A lock that says who holds it whenever somebody else does."""
+
+    holder = None
+
+    def get(self, name, namespace):
+        there, record = super().get(name, namespace)
+        if there and record.holder_identity != self.holder:
+            self.holder = record.holder_identity
+            print("sees", self.holder, flush=True)
+        return there, record
+
+
+def main(context, identity, name):
+    logging.disable(logging.INFO)  # the election tells of each renewal
+    leaderelection.LeaderElection(electionconfig.Config(
+        TellingLock(leases(context), name, "elections", identity),
+        lease_duration=10, renew_deadline=8, retry_period=2,
+        onstarted_leading=lambda: print("leading", flush=True),
+        onstopped_leading=lambda: print("lost", flush=True),
+    )).run()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
