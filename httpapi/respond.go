@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"github.com/google/uuid"
 
@@ -87,8 +86,8 @@ func (s *server) write(w *writer, q *request, answer *response, contentType stri
 	for name, values := range answer.header {
 		header[name] = values
 	}
-	for _, warning := range q.warnings {
-		header.Add("Warning", `299 - "`+quoted.Replace(warning)+`"`)
+	if len(q.warnings) > 0 {
+		header["Warning"] = warningHeaders(q.warnings)
 	}
 	header["Content-Type"] = []string{contentType}
 	if len(body) >= media.MinGzip && q.compressible() {
@@ -105,8 +104,6 @@ func (s *server) write(w *writer, q *request, answer *response, contentType stri
 func (q *request) compressible() bool {
 	return (q.verb == "get" || q.verb == "list") && media.TakesGzip(q.http.Header.Get("Accept-Encoding"))
 }
-
-var quoted = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", " ", "\r", " ")
 
 // standardHeaders are on every answer. There are no flow schemas here; clients that read their uids only tell by them
 // whether two requests were treated alike, and all are.
