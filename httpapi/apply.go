@@ -5,48 +5,47 @@ import (
 	"strings"
 	"time"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/leasehold/leasehold/fsm"
 	"github.com/leasehold/leasehold/httpapi/fieldmanager"
-	"github.com/leasehold/leasehold/httpapi/lease"
+	"github.com/leasehold/leasehold/httpapi/object"
 )
 
-// apply merges a configuration into a Lease by who owns which field, and creates the Lease when there is none.
+// apply merges a configuration into an object by who owns which field, and creates the object when there is none.
 func (s *server) apply(q *request, options *metav1.PatchOptions) (*response, error) {
 	now := time.Now()
 	ctx := s.commandContext(q)
 	return s.mutate(ctx, q.key, func(current *fsm.Object) (step, error) {
-		var present *coordinationv1.Lease
+		var present object.Object
 		if current != nil {
 			var err error
-			if present, err = leaseOf(current); err != nil {
+			if present, err = q.kind.open(current); err != nil {
 				return step{}, err
 			}
 		}
 		force := options.Force != nil && *options.Force
-		next, warnings, err := s.fields.Apply(present, q.body, options.FieldManager, force, options.FieldValidation, now)
+		next, warnings, err := q.kind.fields.Apply(present, q.body, options.FieldManager, force, options.FieldValidation, now)
 		if err != nil {
 			return step{}, err
 		}
-		q.warnings = append(warnings, lease.DropDuplicateOwners(next)...) // those of an earlier turn were about another object
+		q.warnings = append(warnings, object.DropDuplicateOwners(object.Meta(next))...) // those of an earlier turn were about another object
 		if err := q.isPlaced(next); err != nil {
 			return step{}, err
 		}
 		if current != nil {
 			return s.replace(q, options, current, present, next)
 		}
-		if next.UID != "" {
-			return step{}, conflict(q.key.Name, fmt.Errorf(
-				"uid mismatch: the provided object specified uid %s, and no existing object was found", next.UID))
+		if uid := next.GetUID(); uid != "" {
+			return step{}, q.kind.conflict(q.key.Name, fmt.Errorf(
+				"uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
 		}
-		lease.WipeSystemFields(next)
-		if err := complete(next, now); err != nil {
+		object.WipeSystemFields(object.Meta(next))
+		if err := complete(q.kind, next, now); err != nil {
 			return step{}, err
 		}
-		return s.propose(options, next)
+		return s.propose(q, options, next)
 	})
 }
 

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -15,7 +14,7 @@ import (
 	"github.com/leasehold/leasehold/cluster"
 	"github.com/leasehold/leasehold/fsm"
 	"github.com/leasehold/leasehold/httpapi/fieldmanager"
-	"github.com/leasehold/leasehold/httpapi/lease"
+	"github.com/leasehold/leasehold/httpapi/object"
 )
 
 // maxGenerated is how many names are tried for one generateName before the client hears that all were taken.
@@ -30,7 +29,7 @@ func (s *server) create(q *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	sent, err := decodeLease(q, options)
+	sent, err := decodeObject(q, options)
 	if err != nil {
 		return nil, err
 	}
@@ -39,13 +38,13 @@ func (s *server) create(q *request) (*response, error) {
 	}
 	for attempt := 1; ; attempt++ {
 		next := sent
-		if sent.Name == "" && sent.GenerateName != "" {
-			next = sent.DeepCopy()
+		if sent.GetName() == "" && sent.GetGenerateName() != "" {
+			next = object.Copy(sent)
 		}
 		if err := s.prepareCreate(q, options, next); err != nil {
 			return nil, err
 		}
-		if version, err := strconv.ParseUint(next.ResourceVersion, 10, 64); err == nil && version != 0 {
+		if version, err := strconv.ParseUint(next.GetResourceVersion(), 10, 64); err == nil && version != 0 {
 			return nil, errVersionOnCreate
 		}
 		answer, err := s.insert(q, options, next)
@@ -53,7 +52,7 @@ func (s *server) create(q *request) (*response, error) {
 			return answer, err
 		}
 		if next == sent || attempt == maxGenerated {
-			return nil, alreadyExists(next.Name)
+			return nil, q.kind.alreadyExists(next.GetName())
 		}
 	}
 }
@@ -62,9 +61,9 @@ func (s *server) create(q *request) (*response, error) {
 var errExists = errors.New("the name is taken")
 
 // insert proposes a first version.
-func (s *server) insert(q *request, options *metav1.PatchOptions, next *coordinationv1.Lease) (*response, error) {
+func (s *server) insert(q *request, options *metav1.PatchOptions, next object.Object) (*response, error) {
 	ctx := s.commandContext(q)
-	command, err := createCommand(next)
+	command, err := createCommand(q.kind, next)
 	if err != nil {
 		return nil, err
 	}
@@ -92,49 +91,49 @@ func (s *server) insert(q *request, options *metav1.PatchOptions, next *coordina
 }
 
 // inNamespace sees to it that a body is about the namespace of the path. Namespaces are implicit: each exists.
-func (q *request) inNamespace(next *coordinationv1.Lease) error {
-	if next.Namespace == "" {
-		next.Namespace = q.key.Namespace
+func (q *request) inNamespace(next object.Object) error {
+	if next.GetNamespace() == "" {
+		next.SetNamespace(q.key.Namespace)
 	}
-	if next.Namespace != q.key.Namespace {
+	if next.GetNamespace() != q.key.Namespace {
 		return badRequest("the namespace of the provided object does not match the namespace sent on the request")
 	}
 	return nil
 }
 
 // prepareCreate makes of what a client sent the first version of an object, or says why it is none.
-func (s *server) prepareCreate(q *request, options *metav1.PatchOptions, next *coordinationv1.Lease) error {
+func (s *server) prepareCreate(q *request, options *metav1.PatchOptions, next object.Object) error {
 	now := time.Now()
 	if err := fieldmanager.Fits(next); err != nil {
 		return err
 	}
-	for _, warning := range lease.DropDuplicateOwners(next) {
+	for _, warning := range object.DropDuplicateOwners(object.Meta(next)) {
 		q.warn(warning)
 	}
-	lease.WipeSystemFields(next)
-	s.fields.Update(nil, next, q.manager(options), now)
-	return complete(next, now)
+	object.WipeSystemFields(object.Meta(next))
+	q.kind.fields.Update(nil, next, q.manager(options), now)
+	return complete(q.kind, next, now)
 }
 
 // complete gives a first version what only the server gives, and validates it.
-func complete(next *coordinationv1.Lease, now time.Time) error {
-	if len(validation.IsDNS1123Label(next.Namespace)) > 0 {
-		return noSuchNamespace(next.Namespace)
+func complete(kind *kind, next object.Object, now time.Time) error {
+	if len(validation.IsDNS1123Label(next.GetNamespace())) > 0 {
+		return noSuchNamespace(next.GetNamespace())
 	}
-	lease.PrepareCreate(next, now, types.UID(uuid.NewString()))
-	if found := lease.ValidateCreate(next); len(found) > 0 {
-		return invalid(next.Name, found)
+	object.PrepareCreate(object.Meta(next), now, types.UID(uuid.NewString()))
+	if found := kind.validateCreate(next); len(found) > 0 {
+		return kind.invalid(next.GetName(), found)
 	}
 	return nil
 }
 
 // createCommand stores next, whose resourceVersion is dropped: it has none yet.
-func createCommand(next *coordinationv1.Lease) (*fsm.Command, error) {
-	next.ResourceVersion = ""
+func createCommand(kind *kind, next object.Object) (*fsm.Command, error) {
+	next.SetResourceVersion("")
 	data, err := encode(next)
 	if err != nil {
 		return nil, err
 	}
-	key := fsm.Key{Resource: "leases", Namespace: next.Namespace, Name: next.Name}
-	return &fsm.Command{Op: fsm.OpCreate, Key: key, UID: string(next.UID), Object: data}, nil
+	key := kind.key(next.GetNamespace(), next.GetName())
+	return &fsm.Command{Op: fsm.OpCreate, Key: key, UID: string(next.GetUID()), Object: data}, nil
 }

@@ -1,27 +1,27 @@
 package httpapi
 
 import (
-	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/leasehold/leasehold/httpapi/media"
+	"github.com/leasehold/leasehold/httpapi/object"
 )
 
-// decodeLease reads the Lease that a create or an update sends. What is wrong with its fields but no error is told as
+// decodeObject reads the object that a create or an update sends. What is wrong with its fields but no error is told as
 // warnings.
-func decodeLease(q *request, options *metav1.PatchOptions) (*coordinationv1.Lease, error) {
+func decodeObject(q *request, options *metav1.PatchOptions) (object.Object, error) {
 	encoding, err := media.ContentEncoding(q.http.Header.Get("Content-Type"))
 	if err != nil {
 		return nil, err
 	}
-	lease, warnings, err := media.DecodeLease(q.body, encoding, validationOf(options))
+	sent, warnings, err := q.kind.Decode(q.body, encoding, validationOf(options))
 	if err != nil {
 		return nil, err
 	}
 	for _, warning := range warnings {
 		q.warn(warning)
 	}
-	return lease, nil
+	return sent, nil
 }
 
 func validationOf(options *metav1.PatchOptions) media.Validation {

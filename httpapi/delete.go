@@ -4,15 +4,14 @@ import (
 	"net/http"
 	"time"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/leasehold/leasehold/fsm"
-	"github.com/leasehold/leasehold/httpapi/lease"
+	"github.com/leasehold/leasehold/httpapi/object"
 )
 
-// delete removes a Lease, or marks it as deleted while finalizers hold it.
+// delete removes an object, or marks it as deleted while finalizers hold it.
 func (s *server) delete(q *request) (*response, error) {
 	options, err := q.deleteOptions()
 	if err != nil {
@@ -21,35 +20,35 @@ func (s *server) delete(q *request) (*response, error) {
 	ctx := s.commandContext(q)
 	return s.mutate(ctx, q.key, func(current *fsm.Object) (step, error) {
 		if current == nil {
-			return step{}, notFound(q.key.Name)
+			return step{}, q.kind.notFound(q.key.Name)
 		}
 		if deletesUnreadable(options) {
-			return step{}, conflict(q.key.Name, errReadable)
+			return step{}, q.kind.conflict(q.key.Name, errReadable)
 		}
-		return s.remove(options, current)
+		return s.remove(q.kind, options, current)
 	})
 }
 
 // remove is the step that deletes current as the options say.
-func (s *server) remove(options *metav1.DeleteOptions, current *fsm.Object) (step, error) {
-	present, err := leaseOf(current)
+func (s *server) remove(kind *kind, options *metav1.DeleteOptions, current *fsm.Object) (step, error) {
+	present, err := kind.open(current)
 	if err != nil {
 		return step{}, err
 	}
-	if err := checkPreconditions(present, options.Preconditions); err != nil {
+	if err := checkPreconditions(kind, present, options.Preconditions); err != nil {
 		return step{}, err
 	}
-	next := lease.Delete(present, options, time.Now())
+	next := object.Delete(present, options, time.Now())
 	dryRun := len(options.DryRun) > 0
 	switch {
 	case next == nil && dryRun:
-		return final(deleted(current))
+		return final(deleted(kind, current))
 	case next == nil:
 		return step{
 			command: &fsm.Command{Op: fsm.OpDelete, Key: current.Key, UID: current.UID},
-			answer:  func(fsm.Result) (*response, error) { return deleted(current), nil },
+			answer:  func(fsm.Result) (*response, error) { return deleted(kind, current), nil },
 		}, nil
-	case lease.Equal(next, present):
+	case kind.equal(next, present):
 		return final(&response{code: marked(options), object: current})
 	case dryRun:
 		return final(&response{code: marked(options), value: next})
@@ -62,16 +61,16 @@ func (s *server) remove(options *metav1.DeleteOptions, current *fsm.Object) (ste
 }
 
 // checkPreconditions compares what a delete asks for with what is there.
-func checkPreconditions(present *coordinationv1.Lease, wanted *metav1.Preconditions) error {
+func checkPreconditions(kind *kind, present object.Object, wanted *metav1.Preconditions) error {
 	if wanted == nil {
 		return nil
 	}
-	if wanted.UID != nil && *wanted.UID != present.UID {
-		return preconditionFailed(present.Name, "UID", string(*wanted.UID), string(present.UID),
+	if wanted.UID != nil && *wanted.UID != present.GetUID() {
+		return kind.preconditionFailed(present.GetName(), "UID", string(*wanted.UID), string(present.GetUID()),
 			"The object might have been deleted and then recreated")
 	}
-	if wanted.ResourceVersion != nil && *wanted.ResourceVersion != present.ResourceVersion {
-		return preconditionFailed(present.Name, "ResourceVersion", *wanted.ResourceVersion, present.ResourceVersion,
+	if wanted.ResourceVersion != nil && *wanted.ResourceVersion != present.GetResourceVersion() {
+		return kind.preconditionFailed(present.GetName(), "ResourceVersion", *wanted.ResourceVersion, present.GetResourceVersion(),
 			"The object might have been modified")
 	}
 	return nil
@@ -93,11 +92,11 @@ func deletesUnreadable(options *metav1.DeleteOptions) bool {
 }
 
 // deleted is the answer to a delete that took effect at once.
-func deleted(object *fsm.Object) *response {
+func deleted(kind *kind, gone *fsm.Object) *response {
 	return &response{code: http.StatusOK, value: &metav1.Status{
 		Status: metav1.StatusSuccess,
 		Details: &metav1.StatusDetails{
-			Name: object.Key.Name, Group: leaseResource.Group, Kind: leaseResource.Resource, UID: types.UID(object.UID),
+			Name: gone.Key.Name, Group: kind.Group, Kind: kind.resource.Resource, UID: types.UID(gone.UID),
 		},
 	}}
 }

@@ -3,10 +3,8 @@ package httpapi
 import (
 	"context"
 	"errors"
-	"net/http"
 
 	"golang.org/x/sync/errgroup"
-	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -17,8 +15,8 @@ import (
 // collectionWorkers is how many deletions of one request are on their way at a time: they share entries of the log.
 const collectionWorkers = 16
 
-// deleteCollection deletes what a list with the same query would show, one by one, and answers that list: each Lease as
-// it was before. What has gone meanwhile is no error; the first other failure ends it half done.
+// deleteCollection deletes what a list with the same query would show, one by one, and answers that list: each object
+// as it was before. What has gone meanwhile is no error; the first other failure ends it half done.
 func (s *server) deleteCollection(q *request) (*response, error) {
 	options, err := q.deleteOptions()
 	if err != nil {
@@ -30,37 +28,30 @@ func (s *server) deleteCollection(q *request) (*response, error) {
 	}
 	ctx, cancel := context.WithDeadline(q.context(), s.deadline(q))
 	defer cancel()
-	objects, list, err := s.selected(ctx, q)
+	objects, meta, err := s.selected(ctx, q)
 	if err != nil {
 		return nil, err
 	}
 	workers, ctx := errgroup.WithContext(ctx)
 	workers.SetLimit(collectionWorkers)
 	for _, object := range objects {
-		workers.Go(func() error { return s.deleteOne(ctx, object.Key, options) })
+		workers.Go(func() error { return s.deleteOne(ctx, q.kind, object.Key, options) })
 	}
 	if err := workers.Wait(); err != nil {
 		return nil, err
 	}
-	for _, object := range objects {
-		one, err := leaseOf(object)
-		if err != nil {
-			return nil, err
-		}
-		list.Items = append(list.Items, *one)
-	}
-	return &response{code: http.StatusOK, value: list}, nil
+	return s.shown(q, objects, meta)
 }
 
-// deleteOne deletes one Lease of a collection.
-func (s *server) deleteOne(ctx context.Context, key fsm.Key, options *metav1.DeleteOptions) error {
+// deleteOne deletes one object of a collection.
+func (s *server) deleteOne(ctx context.Context, kind *kind, key fsm.Key, options *metav1.DeleteOptions) error {
 	ctx, cancel := context.WithTimeout(ctx, s.config.Deadline)
 	defer cancel()
 	_, err := s.mutate(ctx, key, func(current *fsm.Object) (step, error) {
 		if current == nil {
-			return step{}, notFound(key.Name)
+			return step{}, kind.notFound(key.Name)
 		}
-		return s.remove(options, current)
+		return s.remove(kind, options, current)
 	})
 	if errors.Is(err, context.Canceled) || apierrors.IsNotFound(err) {
 		return nil // another deletion has failed and is told of; or this one is not needed any more
@@ -68,15 +59,11 @@ func (s *server) deleteOne(ctx context.Context, key fsm.Key, options *metav1.Del
 	return err
 }
 
-// selected lists what the query selects, as objects and as a list without items that says where it goes on.
-func (s *server) selected(ctx context.Context, q *request) ([]*fsm.Object, *coordinationv1.LeaseList, error) {
+// selected lists what the query selects, and says where it goes on.
+func (s *server) selected(ctx context.Context, q *request) ([]*fsm.Object, metav1.ListMeta, error) {
 	selection, err := q.listOptions()
 	if err != nil {
-		return nil, nil, err
+		return nil, metav1.ListMeta{}, err
 	}
-	objects, meta, err := s.page(ctx, selection)
-	if err != nil {
-		return nil, nil, err
-	}
-	return objects, &coordinationv1.LeaseList{ListMeta: meta, Items: []coordinationv1.Lease{}}, nil
+	return s.page(ctx, selection)
 }

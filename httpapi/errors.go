@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -17,15 +16,6 @@ import (
 	"github.com/leasehold/leasehold/httpapi/fieldmanager"
 	"github.com/leasehold/leasehold/httpapi/media"
 	"github.com/leasehold/leasehold/httpapi/patch"
-)
-
-// Statuses name what they are about as the resource or as the kind; which of them is not left to taste but to what
-// kube-apiserver does: the kind in what validation finds and in failed preconditions of a delete, else the resource.
-var (
-	leaseResource       = schema.GroupResource{Group: coordinationv1.GroupName, Resource: "leases"}
-	leaseKind           = schema.GroupKind{Group: coordinationv1.GroupName, Kind: "Lease"}
-	leaseResourceAsKind = schema.GroupKind{Group: coordinationv1.GroupName, Kind: "leases"}
-	leaseKindAsResource = schema.GroupResource{Group: coordinationv1.GroupName, Resource: "Lease"}
 )
 
 // What the pipeline itself may find. statusOf knows their codes.
@@ -106,7 +96,7 @@ func statusOf(err error) *metav1.Status {
 	}
 }
 
-// unusableResult is a patch whose result is no Lease: it has causes, but is not about any kind.
+// unusableResult is a patch whose result is no object of its kind: it has causes, but is not about any kind.
 func unusableResult(err error) *metav1.Status {
 	var refused *patch.Error
 	if !errors.As(err, &refused) {
@@ -128,9 +118,12 @@ func badRequest(format string, args ...any) error {
 	return apierrors.NewBadRequest(fmt.Sprintf(format, args...))
 }
 
-func notFound(name string) error { return apierrors.NewNotFound(leaseResource, name) }
+// Statuses name what they are about as the resource or as the kind; which of them is not left to taste but to what
+// kube-apiserver does: the kind in what validation finds and in failed preconditions of a delete, else the resource.
 
-func alreadyExists(name string) error { return apierrors.NewAlreadyExists(leaseResource, name) }
+func (k *kind) notFound(name string) error { return apierrors.NewNotFound(k.resource, name) }
+
+func (k *kind) alreadyExists(name string) error { return apierrors.NewAlreadyExists(k.resource, name) }
 
 // noSuchNamespace is a create in a namespace that cannot exist. All others do.
 func noSuchNamespace(name string) error {
@@ -138,20 +131,20 @@ func noSuchNamespace(name string) error {
 }
 
 // conflict is a write that was made from an older version, or for an object with another uid.
-func conflict(name string, cause error) error {
-	return apierrors.NewConflict(leaseResource, name, cause)
+func (k *kind) conflict(name string, cause error) error {
+	return apierrors.NewConflict(k.resource, name, cause)
 }
 
 // preconditionFailed is a delete whose own preconditions do not hold.
-func preconditionFailed(name, what, given, recorded, advice string) error {
-	return apierrors.NewConflict(leaseKindAsResource, name, fmt.Errorf(
+func (k *kind) preconditionFailed(name, what, given, recorded, advice string) error {
+	return apierrors.NewConflict(schema.GroupResource{Group: k.Group, Resource: k.Kind.Kind}, name, fmt.Errorf(
 		"the %s in the precondition (%s) does not match the %s in record (%s). %s", what, given, what, recorded, advice))
 }
 
 // wrongUID is an update of an object with another uid than the one that is there ("" for none at all).
 func wrongUID(q *request, given, recorded string) error {
-	return conflict(q.key.Name, fmt.Errorf("StorageError: invalid object, Code: 4, Key: /registry/leases/%s, ResourceVersion: 0, "+
-		"AdditionalErrorMsg: Precondition failed: UID in precondition: %s, UID in object meta: %s", q.key, given, recorded))
+	return q.kind.conflict(q.key.Name, fmt.Errorf("StorageError: invalid object, Code: 4, Key: /registry/%s/%s, ResourceVersion: 0, "+
+		"AdditionalErrorMsg: Precondition failed: UID in precondition: %s, UID in object meta: %s", q.key.Resource, q.key, given, recorded))
 }
 
 // errReadable is a delete of something unreadable that is not.
@@ -161,13 +154,13 @@ var errReadable = errors.New("the object can be read; it is deleted without igno
 var errModified = errors.New("the object has been modified; please apply your changes to the latest version and try again")
 
 // invalid is what validation found, in order.
-func invalid(name string, found field.ErrorList) error {
-	return apierrors.NewInvalid(leaseKind, name, found)
+func (k *kind) invalid(name string, found field.ErrorList) error {
+	return apierrors.NewInvalid(k.GroupKind(), name, found)
 }
 
 // versionRequired is an update that does not say which version it was made from.
-func versionRequired(name string) error {
-	return apierrors.NewInvalid(leaseResourceAsKind, name, field.ErrorList{
+func (k *kind) versionRequired(name string) error {
+	return apierrors.NewInvalid(schema.GroupKind{Group: k.Group, Kind: k.resource.Resource}, name, field.ErrorList{
 		field.Invalid(field.NewPath("metadata").Child("resourceVersion"), 0, "must be specified for an update"),
 	})
 }

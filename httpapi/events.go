@@ -3,7 +3,6 @@ package httpapi
 import (
 	"time"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/leasehold/leasehold/fsm"
@@ -22,14 +21,14 @@ func (w *watch) showState(state *fsm.State) error {
 		return w.show(media.EventAdded, object)
 	}
 	if w.selector.name != "" && w.selector.namespace != "" {
-		key := fsm.Key{Resource: leaseResource.Resource, Namespace: w.selector.namespace, Name: w.selector.name}
+		key := w.selector.kind.key(w.selector.namespace, w.selector.name)
 		if object := state.Get(key); object != nil {
 			if err := show(object); err != nil {
 				return err
 			}
 		}
 	} else {
-		for object := range state.Scan(leaseResource.Resource, w.selector.namespace, "") {
+		for object := range state.Scan(w.selector.kind.resource.Resource, w.selector.namespace, "") {
 			if err := show(object); err != nil {
 				return err
 			}
@@ -64,62 +63,65 @@ func (w *watch) showEvent(event *fsm.Event) error {
 }
 
 // show puts an event of a stored version into the buffer, in the client's form.
-func (w *watch) show(kind string, object *fsm.Object) error {
+func (w *watch) show(event string, version *fsm.Object) error {
 	if w.form.Encoding == media.Protobuf {
-		buffer, err := w.form.AppendLeaseFrame(w.room(), kind, stored(object))
+		buffer, err := w.form.AppendStoredFrame(w.room(), event, w.selector.kind.stored(version))
 		if err != nil {
 			return err
 		}
 		return w.emit(buffer)
 	}
-	lease, err := w.server.renderings.of(object)
+	rendered, err := w.server.renderings.of(w.selector.kind, version)
 	if err != nil {
 		return err
 	}
 	if w.form.Shape == media.Table {
-		row, err := w.server.row(object)
+		row, err := w.server.row(w.selector.kind, version)
 		if err != nil {
 			return err
 		}
-		return w.showRow(kind, object.Revision, row)
+		return w.showRow(event, version.Revision, row)
 	}
-	return w.showJSON(kind, lease)
+	return w.showJSON(event, rendered)
 }
 
-func (w *watch) showJSON(kind string, lease media.Lease) error {
+func (w *watch) showJSON(event string, rendered media.Rendered) error {
 	if w.form.Shape == media.Partial {
-		return w.emit(w.form.AppendFrame(w.room(), kind, w.form.AppendPartial(nil, lease)))
+		return w.emit(w.form.AppendFrame(w.room(), event, w.form.AppendPartial(nil, rendered)))
 	}
-	return w.emit(w.form.AppendFrame(w.room(), kind, lease.JSON()))
+	return w.emit(w.form.AppendFrame(w.room(), event, rendered.JSON()))
 }
 
 // showRow shows an event as a Table of one row.
-func (w *watch) showRow(kind string, revision uint64, row media.Row) error {
+func (w *watch) showRow(event string, revision uint64, row media.Row) error {
 	meta := metav1.ListMeta{ResourceVersion: version(revision)}
 	table, err := w.form.AppendTable(nil, &meta, []media.Row{row}, w.form.include, !w.columns, time.Now())
 	if err != nil {
 		return err
 	}
 	w.columns = true
-	return w.emit(w.form.AppendFrame(w.room(), kind, table))
+	return w.emit(w.form.AppendFrame(w.room(), event, table))
 }
 
-// bookmark shows a version, on a Lease with nothing else to it.
+// bookmark shows a version, on an object with nothing else to it.
 func (w *watch) bookmark(revision uint64, annotations map[string]string) error {
-	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{ResourceVersion: version(revision), Annotations: annotations}}
+	kind := w.selector.kind
+	mark := kind.New()
+	mark.SetResourceVersion(version(revision))
+	mark.SetAnnotations(annotations)
 	if w.form.Encoding == media.Protobuf {
-		object, err := renderLease(w.form, lease)
+		object, err := renderUnstored(kind, w.form, mark)
 		if err != nil {
 			return err
 		}
 		return w.emit(w.form.AppendFrame(w.room(), media.EventBookmark, object))
 	}
-	rendered, err := media.EncodeLease(lease)
+	rendered, err := kind.EncodeJSON(mark)
 	if err != nil {
 		return err
 	}
 	if w.form.Shape == media.Table {
-		return w.showRow(media.EventBookmark, revision, media.RowOf(lease, rendered))
+		return w.showRow(media.EventBookmark, revision, kind.Row(mark, rendered))
 	}
 	return w.showJSON(media.EventBookmark, rendered)
 }

@@ -38,6 +38,9 @@ func negotiate(q *request) (form, error) {
 		return f, err
 	}
 	f.Accepted = f.indented(accepted)
+	if q.kind != nil {
+		f.Codec = q.kind.Codec
+	}
 	if f.Shape == media.Table && strings.Contains(query, "includeObject") {
 		if f.include, err = media.ParseInclude(q.http.URL.Query().Get("includeObject")); err != nil {
 			return f, err

@@ -8,7 +8,7 @@ import (
 	"github.com/leasehold/leasehold/fsm"
 )
 
-// get answers one Lease: without a resourceVersion as it is now, with 0 as this node happens to know it, else as of that
+// get answers one object: without a resourceVersion as it is now, with 0 as this node happens to know it, else as of that
 // version or later.
 func (s *server) get(q *request) (*response, error) {
 	if exports(q.query) {
@@ -29,7 +29,7 @@ func (s *server) get(q *request) (*response, error) {
 	}
 	object := state.Get(q.key)
 	if object == nil {
-		return nil, notFound(q.key.Name)
+		return nil, q.kind.notFound(q.key.Name)
 	}
 	return &response{code: http.StatusOK, object: object}, nil
 }

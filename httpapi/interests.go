@@ -9,7 +9,7 @@ import (
 )
 
 // interests wakes watches. One goroutine follows the history and rings those alone that an event may concern, so that a
-// watch of one Lease costs nothing while others change, however many they are; the events themselves each watch reads from
+// watch of one object costs nothing while others change, however many they are; the events themselves each watch reads from
 // the history, by its own cursor. The goroutine runs while there is a watch and ends with the last.
 //
 // When many watches are rung at once, the next round waits in proportion: events that come meanwhile share one write to
@@ -28,14 +28,15 @@ type interests struct {
 	stop   chan struct{} // ends the goroutine when closed; nil while none runs
 }
 
-// interest is a set of keys that a watch may be concerned with: one Lease, or all of a namespace, or all.
-type interest struct{ namespace, name string }
+// interest is a set of keys that a watch may be concerned with: one object, or all of a namespace, or all of a resource.
+type interest struct{ resource, namespace, name string }
 
 func (s *selector) interest() interest {
+	resource := s.kind.resource.Resource
 	if s.namespace == "" {
-		return interest{}
+		return interest{resource: resource}
 	}
-	return interest{s.namespace, s.name}
+	return interest{resource, s.namespace, s.name}
 }
 
 // group is all watches of one interest.
@@ -158,13 +159,10 @@ func (i *interests) ring(stop chan struct{}, events []fsm.Event, gap bool) (rung
 	i.round++
 	for at := range events {
 		key := events[at].Object.Key
-		if key.Resource != leaseResource.Resource {
-			continue
-		}
 		revision := events[at].Revision
-		rung += i.groups[interest{}].ring(i.round, revision)
-		rung += i.groups[interest{key.Namespace, ""}].ring(i.round, revision)
-		rung += i.groups[interest{key.Namespace, key.Name}].ring(i.round, revision)
+		rung += i.groups[interest{key.Resource, "", ""}].ring(i.round, revision)
+		rung += i.groups[interest{key.Resource, key.Namespace, ""}].ring(i.round, revision)
+		rung += i.groups[interest{key.Resource, key.Namespace, key.Name}].ring(i.round, revision)
 	}
 	// After the rings: a watch that sees this position and no ring has seen all there is for it up to here.
 	i.position.Store(events[len(events)-1].Revision)

@@ -10,7 +10,7 @@ import (
 	"github.com/leasehold/leasehold/fsm"
 )
 
-// list answers the Leases of a namespace or of all, in byte order of namespace/name.
+// list answers the objects of a namespace or of all, in byte order of namespace/name.
 func (s *server) list(q *request) (*response, error) {
 	options, err := q.listOptions()
 	if err != nil {
@@ -20,7 +20,12 @@ func (s *server) list(q *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := s.renderList(q.form, objects, meta)
+	return s.shown(q, objects, meta)
+}
+
+// shown is the answer that lists these objects.
+func (s *server) shown(q *request, objects []*fsm.Object, meta metav1.ListMeta) (*response, error) {
+	body, err := s.renderList(q.kind, q.form, objects, meta)
 	if err != nil {
 		return nil, err
 	}
@@ -46,22 +51,22 @@ func (s *server) page(ctx context.Context, options *listOptions) ([]*fsm.Object,
 	meta := metav1.ListMeta{ResourceVersion: version(state.Revision())}
 	var objects []*fsm.Object
 	if selector.name != "" && selector.namespace != "" && after == "" {
-		key := fsm.Key{Resource: leaseResource.Resource, Namespace: selector.namespace, Name: selector.name}
+		key := selector.kind.key(selector.namespace, selector.name)
 		if object := state.Get(key); object != nil && selector.covers(key) && selector.selects(object) {
 			objects = append(objects, object)
 		}
 		return objects, meta, nil
 	}
 	if limit <= 0 && selector.everything() {
-		objects = make([]*fsm.Object, 0, state.Count(leaseResource.Resource, selector.namespace, after))
+		objects = make([]*fsm.Object, 0, state.Count(selector.kind.resource.Resource, selector.namespace, after))
 	}
 	last := ""
-	for object := range state.Scan(leaseResource.Resource, selector.namespace, after) {
+	for object := range state.Scan(selector.kind.resource.Resource, selector.namespace, after) {
 		// Whether there is more depends on what is stored, not on what is selected.
 		if limit > 0 && len(objects) == limit {
 			meta.Continue = continueAfter(last, selector.namespace, int64(state.Revision()))
 			if selector.everything() {
-				remaining := int64(state.Count(leaseResource.Resource, selector.namespace, last))
+				remaining := int64(state.Count(selector.kind.resource.Resource, selector.namespace, last))
 				meta.RemainingItemCount = &remaining
 			}
 			break

@@ -23,7 +23,7 @@ type listOptions struct {
 
 // listOptions reads them as kube-apiserver does: what cannot be read is 400, what does not go together is 422.
 func (q *request) listOptions() (*listOptions, error) {
-	options := &listOptions{selector: selector{namespace: q.key.Namespace}}
+	options := &listOptions{selector: selector{kind: q.kind, namespace: q.key.Namespace}}
 	if len(q.query) > 0 {
 		if err := internalscheme.ParameterCodec.DecodeParameters(q.query, metav1.SchemeGroupVersion, &options.ListOptions); err != nil {
 			return nil, badRequest("%v", err)
@@ -37,7 +37,7 @@ func (q *request) listOptions() (*listOptions, error) {
 	if err := options.selector.take(options.FieldSelector, options.LabelSelector); err != nil {
 		return nil, badRequest("%v", err)
 	}
-	if q.key.Name != "" { // a watch of one Lease by its path
+	if q.key.Name != "" { // a watch of one object by its path
 		options.selector.name = q.key.Name
 	}
 	return options, nil
@@ -46,8 +46,9 @@ func (q *request) listOptions() (*listOptions, error) {
 // version returns the query's resourceVersion as a number, 0 for none.
 func (o *listOptions) version() (uint64, error) { return parseVersion(o.ResourceVersion) }
 
-// selector says which Leases a list or a watch is about.
+// selector says which objects a list or a watch is about.
 type selector struct {
+	kind      *kind
 	namespace string                 // of the path; "" for all
 	name      string                 // that the field selector fixes; "" for any
 	fields    fields.Selector        // nil when there is none
@@ -75,16 +76,16 @@ func (s *selector) everything() bool { return s.fields == nil && s.labels == nil
 
 // covers says whether a key can be selected at all.
 func (s *selector) covers(key fsm.Key) bool {
-	return key.Resource == leaseResource.Resource && (s.namespace == "" || s.namespace == key.Namespace) &&
+	return key.Resource == s.kind.resource.Resource && (s.namespace == "" || s.namespace == key.Namespace) &&
 		(s.name == "" || s.name == key.Name) && (s.fields == nil || s.fields.Matches(keyFields(key)))
 }
 
 // selects says whether a version whose key is covered is selected.
 func (s *selector) selects(object *fsm.Object) bool {
-	return s.labels == nil || s.labels.Matches(stored(object).Labels())
+	return s.labels == nil || s.labels.Matches(s.kind.stored(object).Labels())
 }
 
-// keyFields are the fields of a Lease that can be selected by.
+// keyFields are the fields of an object that can be selected by.
 type keyFields fsm.Key
 
 func (k keyFields) Has(name string) bool {

@@ -4,19 +4,18 @@ import (
 	"strings"
 	"time"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/leasehold/leasehold/fsm"
 	"github.com/leasehold/leasehold/httpapi/fieldmanager"
-	"github.com/leasehold/leasehold/httpapi/lease"
+	"github.com/leasehold/leasehold/httpapi/object"
 	"github.com/leasehold/leasehold/httpapi/patch"
 )
 
-// patch changes a Lease by one of the kinds of patch, or applies a configuration to it.
+// patch changes an object by one of the kinds of patch, or applies a configuration to it.
 func (s *server) patch(q *request) (*response, error) {
-	kind, err := q.patchType()
+	patchType, err := q.patchType()
 	if err != nil {
 		return nil, err
 	}
@@ -24,26 +23,26 @@ func (s *server) patch(q *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if kind == types.ApplyYAMLPatchType {
+	if patchType == types.ApplyYAMLPatchType {
 		return s.apply(q, options)
 	}
 	ctx := s.commandContext(q)
 	return s.mutate(ctx, q.key, func(current *fsm.Object) (step, error) {
 		if current == nil {
-			return step{}, notFound(q.key.Name)
+			return step{}, q.kind.notFound(q.key.Name)
 		}
-		return s.patched(q, kind, options, current)
+		return s.patched(q, patchType, options, current)
 	})
 }
 
 // patched is the step that makes of current what the patch says. The version is that of the object unless the patch
 // sets another, so a patch without one goes round until it meets the newest.
-func (s *server) patched(q *request, kind types.PatchType, options *metav1.PatchOptions, current *fsm.Object) (step, error) {
-	present, err := leaseOf(current)
+func (s *server) patched(q *request, patchType types.PatchType, options *metav1.PatchOptions, current *fsm.Object) (step, error) {
+	present, err := q.kind.open(current)
 	if err != nil {
 		return step{}, err
 	}
-	next, warnings, err := patch.Apply(kind, present, q.body, options.FieldValidation)
+	next, warnings, err := patch.Apply(q.kind.Kind, patchType, present, q.body, options.FieldValidation)
 	if err != nil {
 		return step{}, err
 	}
@@ -54,15 +53,15 @@ func (s *server) patched(q *request, kind types.PatchType, options *metav1.Patch
 	if err := q.isPlaced(next); err != nil {
 		return step{}, err
 	}
-	for _, warning := range lease.DropDuplicateOwners(next) {
+	for _, warning := range object.DropDuplicateOwners(object.Meta(next)) {
 		q.warn(warning)
 	}
-	s.fields.Update(present, next, q.manager(options), time.Now())
+	q.kind.fields.Update(present, next, q.manager(options), time.Now())
 	return s.replace(q, options, current, present, next)
 }
 
 // isPlaced sees to it that a patch has left an object where it was.
-func (q *request) isPlaced(next *coordinationv1.Lease) error {
+func (q *request) isPlaced(next object.Object) error {
 	if err := q.isNamed(next); err != nil {
 		return err
 	}

@@ -103,15 +103,15 @@ func TestRenderingsAreBounded(t *testing.T) {
 	}
 	for range 3 {
 		for object := range store.State().Scan("leases", "", "") {
-			lease, err := r.of(object)
+			rendered, err := r.of(ofLeases, object)
 			require.NoError(t, err)
-			assert.Contains(t, string(lease.JSON()), `"name":"`+object.Key.Name+`"`)
+			assert.Contains(t, string(rendered.JSON()), `"name":"`+object.Key.Name+`"`)
 			assert.LessOrEqual(t, r.bytes, r.limit)
 		}
 	}
 	held := 0
 	for object := range store.State().Scan("leases", "", "") {
-		if kept := object.Rendering(func() any { return new(rendering) }).(*rendering).lease.Load(); kept != nil {
+		if kept := object.Rendering(func() any { return new(rendering) }).(*rendering).json.Load(); kept != nil {
 			held += len(kept.JSON())
 		}
 	}

@@ -4,15 +4,13 @@ import (
 	"sync"
 	"sync/atomic"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
-
 	"github.com/leasehold/leasehold/fsm"
 	"github.com/leasehold/leasehold/httpapi/media"
 )
 
 // renderings keeps the JSON of stored versions, so that a version is rendered once for its writer, for all who read it
 // and for all who watch. Nothing else is kept: protobuf, and what a selector or a Table needs, is read off the stored
-// bytes as cheaply as off any copy, and a decoded Lease is many small objects for the garbage collector to walk, for
+// bytes as cheaply as off any copy, and a decoded object is many small objects for the garbage collector to walk, for
 // the sake of a microsecond at the next write.
 //
 // The bytes kept are bounded; beyond that the oldest are dropped, and made again if anyone asks. A heartbeat's JSON is
@@ -33,23 +31,23 @@ const maxRenderings = 128 << 20
 
 // rendering is what hangs on one stored version. It is in the queue exactly while it holds something.
 type rendering struct {
-	lease atomic.Pointer[media.Lease]
+	json atomic.Pointer[media.Rendered]
 }
 
 // of returns the JSON of a stored version.
-func (r *renderings) of(object *fsm.Object) (media.Lease, error) {
-	kept := object.Rendering(func() any { return new(rendering) }).(*rendering)
-	if lease := kept.lease.Load(); lease != nil {
-		return *lease, nil
+func (r *renderings) of(kind *kind, version *fsm.Object) (media.Rendered, error) {
+	kept := version.Rendering(func() any { return new(rendering) }).(*rendering)
+	if rendered := kept.json.Load(); rendered != nil {
+		return *rendered, nil
 	}
-	lease, err := stored(object).Render()
+	rendered, err := kind.stored(version).Render()
 	if err != nil {
-		return media.Lease{}, err
+		return media.Rendered{}, err
 	}
-	if kept.lease.CompareAndSwap(nil, &lease) {
-		r.keep(kept, len(lease.JSON()))
+	if kept.json.CompareAndSwap(nil, &rendered) {
+		r.keep(kept, len(rendered.JSON()))
 	}
-	return lease, nil
+	return rendered, nil
 }
 
 func (r *renderings) keep(kept *rendering, size int) {
@@ -68,16 +66,6 @@ func (r *renderings) keep(kept *rendering, size int) {
 		r.queue[r.head] = nil
 		r.head = (r.head + 1) % len(r.queue)
 		r.count--
-		r.bytes -= len(oldest.lease.Swap(nil).JSON())
+		r.bytes -= len(oldest.json.Swap(nil).JSON())
 	}
-}
-
-// stored is a version as the media room knows it.
-func stored(object *fsm.Object) media.Stored {
-	return media.Stored{Data: object.Data, Version: object.Revision}
-}
-
-// leaseOf decodes a stored version, its resourceVersion filled in. The Lease is the caller's own.
-func leaseOf(object *fsm.Object) (*coordinationv1.Lease, error) {
-	return stored(object).Decode()
 }

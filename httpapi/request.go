@@ -20,6 +20,7 @@ type request struct {
 	verb        string  // get, list, watch, create, update, patch, delete, deletecollection; of other paths the method
 	group       string  // of a path below /apis/GROUP/VERSION
 	version     string  // of a path below /apis/GROUP/VERSION
+	kind        *kind   // of a resource that is stored here; nil for all other paths
 	key         fsm.Key // of a resource's path; Name is empty for a collection, Namespace for all of them
 	subresource string
 	query       url.Values

@@ -47,7 +47,7 @@ func (s *server) respond(w *writer, q *request, answer *response) {
 	}
 	contentType, body, err := answer.documentType, answer.document, error(nil)
 	if body == nil {
-		contentType, body, err = s.render(q.form, answer)
+		contentType, body, err = s.render(q.kind, q.form, answer)
 	}
 	if err != nil {
 		s.refuse(w, q, err)
@@ -73,7 +73,7 @@ func (s *server) refuse(w *writer, q *request, err error) {
 	if status.Reason == "Forbidden" {
 		answer.header.Set("X-Content-Type-Options", "nosniff")
 	}
-	contentType, body, err := s.render(q.form.plain(), answer)
+	contentType, body, err := s.render(q.kind, q.form.plain(), answer)
 	if err != nil {
 		s.logger.Error("rendering a Status failed", "error", err)
 	}

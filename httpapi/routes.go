@@ -7,7 +7,6 @@ import (
 
 	"github.com/gorilla/mux"
 
-	"github.com/leasehold/leasehold/fsm"
 	"github.com/leasehold/leasehold/httpapi/discovery"
 )
 
@@ -29,18 +28,21 @@ type endpoint func(q *request, vars map[string]string)
 
 // newRoutes lists all paths there are. A slash at the end is accepted, a double one is a path that does not exist, and
 // an escaped one never separates.
-func (s *server) newRoutes(documents discovery.Documents) *routes {
+func (s *server) newRoutes(documents discovery.Documents, kinds ...*kind) *routes {
 	t := &routes{router: mux.NewRouter().SkipClean(true).UseEncodedPath(), endpoints: make(map[string]endpoint)}
 
-	leases := groupPrefix + "/v1/namespaces/{namespace}/leases"
-	t.add(leases+"/{name}", s.lease)
-	t.add(leases, s.leases)
-	t.add(groupPrefix+"/v1/leases", s.allLeases)
+	for _, k := range kinds {
+		root := "/apis/" + k.GroupVersion().String()
+		some := "/namespaces/{namespace}/" + k.resource.Resource
+		t.add(root+some+"/{name}", s.one(k))
+		t.add(root+some, s.some(k))
+		t.add(root+"/"+k.resource.Resource, s.all(k))
 
-	// An older way to ask for a watch, which clients of their own making still use.
-	t.add(groupPrefix+"/v1/watch/namespaces/{namespace}/leases/{name}", s.watchOnly)
-	t.add(groupPrefix+"/v1/watch/namespaces/{namespace}/leases", s.watchOnly)
-	t.add(groupPrefix+"/v1/watch/leases", s.watchOnly)
+		// An older way to ask for a watch, which clients of their own making still use.
+		t.add(root+"/watch"+some+"/{name}", s.watchOnly(k))
+		t.add(root+"/watch"+some, s.watchOnly(k))
+		t.add(root+"/watch/"+k.resource.Resource, s.watchOnly(k))
+	}
 
 	t.add("/api/v1/namespaces/{name}", s.namespace)
 
@@ -94,54 +96,62 @@ func (t *routes) find(r *http.Request) (route string, vars map[string]string) {
 	return match.Route.GetName(), match.Vars
 }
 
-// lease is one Lease.
-func (s *server) lease(q *request, vars map[string]string) {
-	q.inGroup(fsm.Key{Resource: "leases", Namespace: vars["namespace"], Name: vars["name"]})
-	switch q.http.Method {
-	case http.MethodGet:
-		q.verb, q.answer = "get", s.get
-	case http.MethodPut:
-		q.verb, q.answer = "update", s.update
-	case http.MethodPatch:
-		q.verb, q.answer = "patch", s.patch
-	case http.MethodDelete:
-		q.verb, q.answer = "delete", s.delete
-	default:
-		q.known, q.answer = false, noSuchMethod
+// one is one object.
+func (s *server) one(k *kind) endpoint {
+	return func(q *request, vars map[string]string) {
+		q.about(k, vars)
+		switch q.http.Method {
+		case http.MethodGet:
+			q.verb, q.answer = "get", s.get
+		case http.MethodPut:
+			q.verb, q.answer = "update", s.update
+		case http.MethodPatch:
+			q.verb, q.answer = "patch", s.patch
+		case http.MethodDelete:
+			q.verb, q.answer = "delete", s.delete
+		default:
+			q.known, q.answer = false, noSuchMethod
+		}
 	}
 }
 
-// leases are all Leases of a namespace.
-func (s *server) leases(q *request, vars map[string]string) {
-	q.inGroup(fsm.Key{Resource: "leases", Namespace: vars["namespace"]})
-	switch q.http.Method {
-	case http.MethodGet:
+// some are all objects of a namespace.
+func (s *server) some(k *kind) endpoint {
+	return func(q *request, vars map[string]string) {
+		q.about(k, vars)
+		switch q.http.Method {
+		case http.MethodGet:
+			s.listOrWatch(q)
+		case http.MethodPost:
+			q.verb, q.answer = "create", s.create
+		case http.MethodDelete:
+			q.verb, q.answer = "deletecollection", s.deleteCollection
+		default:
+			q.known, q.answer = false, noSuchMethod
+		}
+	}
+}
+
+// all are those of all namespaces.
+func (s *server) all(k *kind) endpoint {
+	return func(q *request, vars map[string]string) {
+		q.about(k, vars)
+		if q.http.Method != http.MethodGet {
+			q.known, q.answer = false, noSuchMethod
+			return
+		}
 		s.listOrWatch(q)
-	case http.MethodPost:
-		q.verb, q.answer = "create", s.create
-	case http.MethodDelete:
-		q.verb, q.answer = "deletecollection", s.deleteCollection
-	default:
-		q.known, q.answer = false, noSuchMethod
 	}
 }
 
-// allLeases are those of all namespaces.
-func (s *server) allLeases(q *request, _ map[string]string) {
-	q.inGroup(fsm.Key{Resource: "leases"})
-	if q.http.Method != http.MethodGet {
-		q.known, q.answer = false, noSuchMethod
-		return
-	}
-	s.listOrWatch(q)
-}
-
-// watchOnly is a watch whatever the query says: of all Leases, of a namespace's, or of one.
-func (s *server) watchOnly(q *request, vars map[string]string) {
-	q.inGroup(fsm.Key{Resource: "leases", Namespace: vars["namespace"], Name: vars["name"]})
-	q.verb, q.answer = "watch", s.watch
-	if q.http.Method != http.MethodGet {
-		q.known, q.answer = false, noSuchMethod
+// watchOnly is a watch whatever the query says: of all objects, of a namespace's, or of one.
+func (s *server) watchOnly(k *kind) endpoint {
+	return func(q *request, vars map[string]string) {
+		q.about(k, vars)
+		q.verb, q.answer = "watch", s.watch
+		if q.http.Method != http.MethodGet {
+			q.known, q.answer = false, noSuchMethod
+		}
 	}
 }
 
@@ -152,8 +162,10 @@ func (s *server) listOrWatch(q *request) {
 	}
 }
 
-func (q *request) inGroup(key fsm.Key) {
-	q.group, q.version, q.key = "coordination.k8s.io", "v1", key
+// about notes what objects a request is about.
+func (q *request) about(k *kind, vars map[string]string) {
+	q.kind, q.group, q.version = k, k.Group, k.Version
+	q.key = k.key(vars["namespace"], vars["name"])
 }
 
 // discover is a path that tells what is served.

@@ -10,7 +10,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/leasehold/leasehold/httpapi/discovery"
-	"github.com/leasehold/leasehold/httpapi/fieldmanager"
 )
 
 // Config is what the door needs beside a store.
@@ -96,7 +95,6 @@ type server struct {
 	limits    *limits
 	deadlines *deadlines
 	metrics   *metrics
-	fields    *fieldmanager.Manager
 
 	renderings renderings
 	lists      listBuffers
@@ -123,10 +121,11 @@ func New(config Config, store Store) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.routes = s.newRoutes(documents)
-	if s.fields, err = fieldmanager.New(); err != nil {
+	leases, err := leases()
+	if err != nil {
 		return nil, err
 	}
+	s.routes = s.newRoutes(documents, leases)
 	if s.metrics, err = newMetrics(config.Metrics, s.limits); err != nil {
 		return nil, err
 	}

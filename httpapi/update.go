@@ -5,22 +5,21 @@ import (
 	"strconv"
 	"time"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/leasehold/leasehold/fsm"
 	"github.com/leasehold/leasehold/httpapi/fieldmanager"
-	"github.com/leasehold/leasehold/httpapi/lease"
+	"github.com/leasehold/leasehold/httpapi/object"
 )
 
-// update replaces a Lease, or creates it when the name is free. Over one that exists the version it was made from must
+// update replaces an object, or creates it when the name is free. Over one that exists the version it was made from must
 // be told; over none any version does, but a uid does not.
 func (s *server) update(q *request) (*response, error) {
 	options, err := q.writeOptions("UpdateOptions")
 	if err != nil {
 		return nil, err
 	}
-	sent, err := decodeLease(q, options)
+	sent, err := decodeObject(q, options)
 	if err != nil {
 		return nil, err
 	}
@@ -38,54 +37,54 @@ func (s *server) update(q *request) (*response, error) {
 	return s.mutate(ctx, q.key, func(current *fsm.Object) (step, error) {
 		next := sent
 		if turn++; turn > 1 { // the first turn has changed what was sent
-			if next, err = decodeLease(q, options); err != nil {
+			if next, err = decodeObject(q, options); err != nil {
 				return step{}, err
 			}
-			next.Namespace = q.key.Namespace
+			next.SetNamespace(q.key.Namespace)
 		}
 		if current == nil {
 			return s.updateMissing(q, options, next)
 		}
-		if next.UID != "" && string(next.UID) != current.UID {
-			return step{}, wrongUID(q, string(next.UID), current.UID)
+		if uid := string(next.GetUID()); uid != "" && uid != current.UID {
+			return step{}, wrongUID(q, uid, current.UID)
 		}
-		present, err := leaseOf(current)
+		present, err := q.kind.open(current)
 		if err != nil {
 			return step{}, err
 		}
-		for _, warning := range lease.DropDuplicateOwners(next) {
+		for _, warning := range object.DropDuplicateOwners(object.Meta(next)) {
 			q.warn(warning)
 		}
-		s.fields.Update(present, next, q.manager(options), time.Now())
+		q.kind.fields.Update(present, next, q.manager(options), time.Now())
 		return s.replace(q, options, current, present, next)
 	})
 }
 
 // isNamed sees to it that a body is about the object of the path.
-func (q *request) isNamed(next *coordinationv1.Lease) error {
-	switch next.Name {
+func (q *request) isNamed(next object.Object) error {
+	switch next.GetName() {
 	case q.key.Name:
 		return nil
 	case "":
 		return badRequest("the name of the object (%s based on URL) was undeterminable: name must be provided", q.key.Name)
 	}
-	return badRequest("the name of the object (%s) does not match the name on the URL (%s)", next.Name, q.key.Name)
+	return badRequest("the name of the object (%s) does not match the name on the URL (%s)", next.GetName(), q.key.Name)
 }
 
 // updateMissing creates what an update found missing. A uid says that the client has seen an object: not this one.
-func (s *server) updateMissing(q *request, options *metav1.PatchOptions, next *coordinationv1.Lease) (step, error) {
-	if next.UID != "" {
-		return step{}, wrongUID(q, string(next.UID), "")
+func (s *server) updateMissing(q *request, options *metav1.PatchOptions, next object.Object) (step, error) {
+	if uid := string(next.GetUID()); uid != "" {
+		return step{}, wrongUID(q, uid, "")
 	}
 	if err := s.prepareCreate(q, options, next); err != nil {
 		return step{}, err
 	}
-	return s.propose(options, next)
+	return s.propose(q, options, next)
 }
 
 // propose is the step that creates next, which is complete.
-func (s *server) propose(options *metav1.PatchOptions, next *coordinationv1.Lease) (step, error) {
-	command, err := createCommand(next)
+func (s *server) propose(q *request, options *metav1.PatchOptions, next object.Object) (step, error) {
+	command, err := createCommand(q.kind, next)
 	if err != nil {
 		return step{}, err
 	}
@@ -97,25 +96,26 @@ func (s *server) propose(options *metav1.PatchOptions, next *coordinationv1.Leas
 
 // replace makes next, of which the fields' owners are noted, the version after current. present is what current holds;
 // next becomes this function's own.
-func (s *server) replace(q *request, options *metav1.PatchOptions, current *fsm.Object, present, next *coordinationv1.Lease) (step, error) {
-	version, err := strconv.ParseUint(next.ResourceVersion, 10, 64)
+func (s *server) replace(q *request, options *metav1.PatchOptions, current *fsm.Object, present, next object.Object) (step, error) {
+	given := next.GetResourceVersion()
+	version, err := strconv.ParseUint(given, 10, 64)
 	switch {
-	case next.ResourceVersion == "" || err == nil && version == 0:
-		return step{}, versionRequired(q.key.Name)
+	case given == "" || err == nil && version == 0:
+		return step{}, q.kind.versionRequired(q.key.Name)
 	case err != nil:
 		return step{}, err
 	case version != current.Revision:
-		return step{}, conflict(q.key.Name, errModified)
+		return step{}, q.kind.conflict(q.key.Name, errModified)
 	}
 
-	lease.PrepareUpdate(next, present)
-	if found := lease.ValidateUpdate(next, present); len(found) > 0 {
-		return step{}, invalid(q.key.Name, found)
+	object.PrepareUpdate(object.Meta(next), object.Meta(present))
+	if found := q.kind.validateUpdate(next, present); len(found) > 0 {
+		return step{}, q.kind.invalid(q.key.Name, found)
 	}
-	if lease.Released(next, present) {
+	if object.Released(object.Meta(next), object.Meta(present)) {
 		return s.release(options, current, next)
 	}
-	if lease.Equal(next, present) {
+	if q.kind.equal(next, present) {
 		return final(&response{code: http.StatusOK, object: current})
 	}
 	if len(options.DryRun) > 0 {
@@ -130,7 +130,7 @@ func (s *server) replace(q *request, options *metav1.PatchOptions, current *fsm.
 
 // release removes an object that was marked as deleted, since next has no finalizer left to hold it. It is answered,
 // and shown to watchers, as it would have become, under the version that it had.
-func (s *server) release(options *metav1.PatchOptions, current *fsm.Object, next *coordinationv1.Lease) (step, error) {
+func (s *server) release(options *metav1.PatchOptions, current *fsm.Object, next object.Object) (step, error) {
 	answer := &response{code: http.StatusOK, value: next}
 	if len(options.DryRun) > 0 {
 		return final(answer)

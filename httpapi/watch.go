@@ -53,7 +53,7 @@ type start struct {
 	failed error      // told in place of everything
 }
 
-// watch follows the changes of a namespace's Leases or of all. Without a version, or with 0, it begins with what is
+// watch follows the changes of a namespace's objects or of all. Without a version, or with 0, it begins with what is
 // there; sendInitialEvents says so or otherwise for any version.
 func (s *server) watch(q *request) (*response, error) {
 	options, err := q.listOptions()

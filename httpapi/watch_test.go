@@ -236,8 +236,18 @@ func newServer(t testing.TB, store Store) *server {
 	return handler.(*server)
 }
 
-// newWatch is a watch as the verb would make it.
+// ofLeases is the kind that is watched.
+var ofLeases = func() *kind {
+	k, err := leases()
+	if err != nil {
+		panic(err)
+	}
+	return k
+}()
+
+// newWatch is a watch of Leases as the verb would make it.
 func newWatch(s *server, selected selector, cursor uint64, timeout time.Duration) *watch {
+	selected.kind = ofLeases
 	return &watch{
 		server: s, selector: selected, cursor: cursor, timeout: timeout,
 		watcher: watcher{interest: selected.interest(), wake: make(chan struct{}, 1)},
@@ -351,7 +361,8 @@ func TestTheFollowerEndsWithTheLastWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newOneNode(t)
 		i := newInterests(store)
-		a, b := &watcher{wake: make(chan struct{}, 1)}, &watcher{wake: make(chan struct{}, 1), interest: interest{"ns", "b"}}
+		a := &watcher{wake: make(chan struct{}, 1), interest: interest{resource: "leases"}}
+		b := &watcher{wake: make(chan struct{}, 1), interest: interest{"leases", "ns", "b"}}
 		for range 3 {
 			i.join(a)
 			i.join(b)

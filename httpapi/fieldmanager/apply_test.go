@@ -6,6 +6,7 @@ import (
 	"github.com/leasehold/leasehold/httpapi/fieldmanager"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	coordinationv1 "k8s.io/api/coordination/v1"
 )
 
 // conflicts renders the causes of an error that must be a conflict.
@@ -40,7 +41,7 @@ func TestApplyReadsYAML(t *testing.T) {
 	l, warnings, err := d.manager.Apply(nil, []byte(body+"---\nother: document\n"), "alpha", false, "", start)
 	require.NoError(t, err)
 	assert.Empty(t, warnings)
-	assert.Equal(t, "one", *l.Spec.HolderIdentity)
+	assert.Equal(t, "one", *l.(*coordinationv1.Lease).Spec.HolderIdentity)
 }
 
 func TestApplyDropsWhatItNoLongerNames(t *testing.T) {
@@ -149,7 +150,7 @@ func TestRepeatedKeysInAConfiguration(t *testing.T) {
 	body := []byte("apiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata:\n  name: a\nspec:\n  holderIdentity: one\n  holderIdentity: two\n")
 	l, warnings, err := d.manager.Apply(nil, body, "alpha", false, "", start)
 	require.NoError(t, err)
-	assert.Equal(t, "two", *l.Spec.HolderIdentity)
+	assert.Equal(t, "two", *l.(*coordinationv1.Lease).Spec.HolderIdentity)
 	assert.Len(t, warnings, 1)
 
 	_, warnings, err = d.manager.Apply(nil, body, "alpha", false, "Ignore", start)

@@ -3,43 +3,38 @@ package fieldmanager
 import (
 	"fmt"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/leasehold/leasehold/httpapi/object"
 )
 
-var (
-	version   = coordinationv1.SchemeGroupVersion
-	leaseKind = version.WithKind("Lease")
-)
+// converter is what the library wants of a scheme, for one kind, all of whose versions are the same type. Unlike a scheme
+// it does not write the kind into the objects it is given: they are shared.
+type converter struct {
+	kind object.Kind
+}
 
-// leaseVersion is version as entries write it.
-const leaseVersion = "coordination.k8s.io/v1"
-
-// converter is what the library wants of a scheme, for the one kind and the one version there is. Unlike a scheme it
-// does not write the kind into the objects it is given: they are shared.
-type converter struct{}
-
-// ConvertToVersion gives a copy that shares everything below its top level with a Lease, or a Lease made of a merged map.
-// Other versions are not known; the library drops entries that name them.
-func (converter) ConvertToVersion(in runtime.Object, target runtime.GroupVersioner) (runtime.Object, error) {
-	if target != version {
+// ConvertToVersion gives a copy that shares everything below its top level with an object, or an object made of a merged
+// map. Versions that the kind does not have are not known; the library drops entries that name them.
+func (c converter) ConvertToVersion(in runtime.Object, target runtime.GroupVersioner) (runtime.Object, error) {
+	version, _ := target.(schema.GroupVersion)
+	kind, ok := c.kind.In(version)
+	if !ok {
 		return nil, runtime.NewNotRegisteredErrForTarget("leasehold", nil, target)
 	}
-	out := &coordinationv1.Lease{}
 	switch in := in.(type) {
-	case *coordinationv1.Lease:
-		*out = *in
+	case object.Object:
+		return kind.As(in), nil
 	case *unstructured.Unstructured:
+		out := kind.New()
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(in.Object, out); err != nil {
-			return nil, fmt.Errorf("unable to convert unstructured object to %v: %w", leaseKind, err)
+			return nil, fmt.Errorf("unable to convert unstructured object to %v: %w", kind.GroupVersionKind, err)
 		}
-	default:
-		return nil, fmt.Errorf("convert %T: not a Lease", in)
+		return kind.As(out), nil
 	}
-	out.SetGroupVersionKind(leaseKind)
-	return out, nil
+	return nil, fmt.Errorf("convert %T: not a %s", in, kind.Kind)
 }
 
 func (converter) Convert(in, _, _ any) error {
@@ -50,10 +45,10 @@ func (converter) ConvertFieldLabel(_ schema.GroupVersionKind, label, value strin
 	return label, value, nil
 }
 
-// Default does nothing: Leases have no defaults.
+// Default does nothing: no kind that is served has defaults.
 func (converter) Default(runtime.Object) {}
 
 // New gives the empty object that managers of an untracked one start from.
-func (converter) New(schema.GroupVersionKind) (runtime.Object, error) {
-	return &coordinationv1.Lease{}, nil
+func (c converter) New(schema.GroupVersionKind) (runtime.Object, error) {
+	return c.kind.New(), nil
 }

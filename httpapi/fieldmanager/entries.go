@@ -4,20 +4,21 @@ import (
 	"errors"
 	"fmt"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
+	"github.com/leasehold/leasehold/httpapi/object"
 )
 
-// MaxEntries is how many labels, annotations, finalizers, owners and managers a Lease may have altogether. Their owners are
+// MaxEntries is how many labels, annotations, finalizers, owners and managers an object may have altogether. Their owners are
 // found in time that grows with the square of their number: of 5,000 in some tens of milliseconds, but a body of 3 MiB
 // holds enough of them to keep a processor busy for minutes. Nobody has a use for so many.
 const MaxEntries = 5000
 
-// ErrTooManyEntries says that a Lease has more of them.
+// ErrTooManyEntries says that an object has more of them.
 var ErrTooManyEntries = errors.New("too many labels, annotations, finalizers, owner references and managed fields")
 
-// Fits returns nil if a Lease is not too large for Update, else ErrTooManyEntries.
-func Fits(next *coordinationv1.Lease) error {
-	return fits(len(next.Labels) + len(next.Annotations) + len(next.Finalizers) + len(next.OwnerReferences) + len(next.ManagedFields))
+// Fits returns nil if an object is not too large for Update, else ErrTooManyEntries.
+func Fits(next object.Object) error {
+	meta := object.Meta(next)
+	return fits(len(meta.Labels) + len(meta.Annotations) + len(meta.Finalizers) + len(meta.OwnerReferences) + len(meta.ManagedFields))
 }
 
 // TreeFits is Fits of what a client sent, of which nothing is known yet but that it is a tree: all members of its maps and

@@ -1,6 +1,10 @@
 package fieldmanager
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/leasehold/leasehold/httpapi/lease"
+)
 
 // FuzzApply sees to it that no applied configuration brings the server down.
 func FuzzApply(f *testing.F) {
@@ -10,7 +14,7 @@ func FuzzApply(f *testing.F) {
 	f.Add([]byte(head + `,"managedFields":null},"spec":{"renewTime":"2024-01-02T03:04:05.000000Z"}}`))
 	f.Add([]byte("apiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {name: a, labels: {? {x: y} : z}}\n"))
 	f.Add([]byte("- a\n--- \n!!binary x"))
-	m, err := New()
+	m, err := New(lease.Kind)
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/leasehold/leasehold/httpapi/fieldmanager"
+	"github.com/leasehold/leasehold/httpapi/lease"
+	"github.com/leasehold/leasehold/httpapi/object"
 	"github.com/stretchr/testify/require"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,7 +23,7 @@ type desk struct {
 }
 
 func open(t *testing.T) *desk {
-	manager, err := fieldmanager.New()
+	manager, err := fieldmanager.New(lease.Kind)
 	require.NoError(t, err)
 	return &desk{t: t, manager: manager, now: start}
 }
@@ -55,13 +57,17 @@ func (d *desk) update(current *coordinationv1.Lease, manager string, change func
 
 func (d *desk) apply(current *coordinationv1.Lease, manager, body string, force bool) (*coordinationv1.Lease, error) {
 	before := current.DeepCopy()
+	var present object.Object
+	if current != nil {
+		present = current
+	}
 	body = `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"a","namespace":"ns"` + body + `}`
-	next, _, err := d.manager.Apply(current, []byte(body), manager, force, "", d.tick())
+	next, _, err := d.manager.Apply(present, []byte(body), manager, force, "", d.tick())
 	require.Equal(d.t, before, current, "current is not touched")
 	if err != nil {
 		return nil, err
 	}
-	return stored(next), nil
+	return stored(next.(*coordinationv1.Lease)), nil
 }
 
 func (d *desk) mustApply(current *coordinationv1.Lease, manager, body string) *coordinationv1.Lease {

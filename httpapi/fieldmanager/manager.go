@@ -4,31 +4,35 @@ import (
 	"fmt"
 	"time"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/client-go/applyconfigurations"
+
+	"github.com/leasehold/leasehold/httpapi/object"
 )
 
-// Manager keeps the managedFields of Leases. It is safe for concurrent use.
+// Manager keeps the managedFields that requests in one version of a kind set. It is safe for concurrent use.
 type Manager struct {
+	kind     object.Kind
 	general  *managedfields.FieldManager
 	renewals *renewals
 }
 
-// New reads the schema of Leases, which takes some milliseconds: one Manager serves a process.
-func New() (*Manager, error) {
+// New reads the schema of a kind, which takes some milliseconds: one Manager serves a process.
+func New(kind object.Kind) (*Manager, error) {
 	scheme := runtime.NewScheme()
-	if err := coordinationv1.AddToScheme(scheme); err != nil {
-		return nil, fmt.Errorf("field manager: %w", err)
+	for _, version := range kind.Versions {
+		scheme.AddKnownTypeWithName(schema.GroupVersionKind{Group: kind.Group, Version: version, Kind: kind.Kind}, kind.New())
 	}
+	c := converter{kind}
 	general, err := managedfields.NewDefaultFieldManager(
-		applyconfigurations.NewTypeConverter(scheme), converter{}, converter{}, converter{}, leaseKind, version, "", nil)
+		applyconfigurations.NewTypeConverter(scheme), c, c, c, kind.GroupVersionKind, kind.GroupVersion(), "", nil)
 	if err != nil {
 		return nil, fmt.Errorf("field manager: %w", err)
 	}
-	return &Manager{general: general, renewals: newRenewals()}, nil
+	return &Manager{kind: kind, general: general, renewals: newRenewals()}, nil
 }
 
 // Update sets the managedFields of next, which a create (current is nil), update or patch by manager is about to store.
@@ -36,8 +40,8 @@ func New() (*Manager, error) {
 // list or a single empty entry clears all. Fields that did not change keep their owners and times, and an object that
 // nobody owns a field of (created with none, or cleared) is not tracked until it is applied to.
 //
-// It belongs before lease.PrepareUpdate and after everything that changes fields of the client's.
-func (m *Manager) Update(current, next *coordinationv1.Lease, manager string, now time.Time) {
+// It belongs before object.PrepareUpdate and after everything that changes fields of the client's.
+func (m *Manager) Update(current, next object.Object, manager string, now time.Time) {
 	if current != nil && m.renewals.answer(current, next, manager, now) {
 		return
 	}
@@ -45,28 +49,28 @@ func (m *Manager) Update(current, next *coordinationv1.Lease, manager string, no
 }
 
 // update asks the library.
-func (m *Manager) update(current, next *coordinationv1.Lease, manager string, now time.Time) {
+func (m *Manager) update(current, next object.Object, manager string, now time.Time) {
 	if current == nil {
-		current = &coordinationv1.Lease{}
+		current = m.kind.New()
 	}
-	known := times(current.ManagedFields, next.ManagedFields)
+	known := times(current.GetManagedFields(), next.GetManagedFields())
 	if _, err := m.general.Update(current, next, manager); err != nil {
 		// What cannot be tracked is stored nevertheless, under the owners known before. The server does the same.
-		next.ManagedFields = current.ManagedFields
+		next.SetManagedFields(current.GetManagedFields())
 		return
 	}
-	stamp(next.ManagedFields, known, now)
+	stamp(next.GetManagedFields(), known, now)
 }
 
-// Apply merges the applied configuration in body, YAML or JSON, into current, or makes a new Lease of it where current
+// Apply merges the applied configuration in body, YAML or JSON, into current, or makes a new object of it where current
 // is nil. It returns a new object whose name, uid and version are the caller's to check. An apply that changes nothing
 // gives an object equal to current, its times included. FieldValidation decides about repeated keys alone: other
 // problems of the body are errors whatever it says.
 //
 // The error is ErrMalformed, ErrTooManyEntries, a *Conflict, or one of neither kind, which the server answers with 500.
-func (m *Manager) Apply(current *coordinationv1.Lease, body []byte, manager string, force bool, fieldValidation string, now time.Time) (next *coordinationv1.Lease, warnings []string, err error) {
+func (m *Manager) Apply(current object.Object, body []byte, manager string, force bool, fieldValidation string, now time.Time) (next object.Object, warnings []string, err error) {
 	if current == nil {
-		current = &coordinationv1.Lease{}
+		current = m.kind.New()
 	}
 	config, err := decode(body)
 	if err != nil {
@@ -75,17 +79,17 @@ func (m *Manager) Apply(current *coordinationv1.Lease, body []byte, manager stri
 	if err := TreeFits(config.Object); err != nil {
 		return nil, nil, err
 	}
-	known := times(current.ManagedFields)
+	known := times(current.GetManagedFields())
 	merged, err := m.general.Apply(current, config, manager, force)
 	if err != nil {
 		return nil, nil, applyError(err)
 	}
-	next, ok := merged.(*coordinationv1.Lease)
+	next, ok := merged.(object.Object)
 	if !ok {
-		return nil, nil, fmt.Errorf("apply: got %T, want a Lease", merged)
+		return nil, nil, fmt.Errorf("apply: got %T, want a %s", merged, m.kind.Kind)
 	}
-	next.TypeMeta = metav1.TypeMeta{}
-	stamp(next.ManagedFields, known, now)
+	*object.Type(next) = metav1.TypeMeta{}
+	stamp(next.GetManagedFields(), known, now)
 
 	warnings, err = repeatedKeys(body, fieldValidation)
 	if err != nil {

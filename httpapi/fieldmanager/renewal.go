@@ -11,9 +11,14 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/leasehold/leasehold/httpapi/object"
 )
 
-// renewals answers updates after which everybody owns what they owned before: the writer changes fields of the spec that
+// leaseVersion is how entries write the version of what is renewed.
+const leaseVersion = "coordination.k8s.io/v1"
+
+// renewals answers updates of Leases after which everybody owns what they owned before: the writer changes fields of the spec that
 // are its own alone, as a holder does that renews. Then all there is to do is to note the time. It never answers
 // otherwise than the library would; whatever it is not sure of it leaves to it.
 type renewals struct {
@@ -57,8 +62,14 @@ func newRenewals() *renewals {
 	return &renewals{recent: map[string]*owned{}, older: map[string]*owned{}}
 }
 
-// answer sets next.ManagedFields and returns true, or leaves next as it is.
-func (r *renewals) answer(current, next *coordinationv1.Lease, manager string, now time.Time) bool {
+// answer sets the managedFields of next and returns true, or leaves next as it is.
+func (r *renewals) answer(current, next object.Object, manager string, now time.Time) bool {
+	from, is := current.(*coordinationv1.Lease)
+	to, are := next.(*coordinationv1.Lease)
+	return is && are && r.renew(from, to, manager, now)
+}
+
+func (r *renewals) renew(current, next *coordinationv1.Lease, manager string, now time.Time) bool {
 	entries := next.ManagedFields
 	if entries == nil {
 		entries = current.ManagedFields

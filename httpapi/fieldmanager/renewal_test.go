@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
+
+	"github.com/leasehold/leasehold/httpapi/lease"
 )
 
 var testNow = time.Date(2026, 3, 4, 5, 6, 7, 890_000_000, time.UTC)
@@ -156,7 +158,7 @@ func alter(t *rapid.T, current *coordinationv1.Lease) *coordinationv1.Lease {
 }
 
 func TestWhatRenewalsAnswerIsWhatTheLibraryAnswers(t *testing.T) {
-	m, err := New()
+	m, err := New(lease.Kind)
 	require.NoError(t, err)
 	answered, changed := 0, 0
 	compare := func(t *rapid.T) {
@@ -213,7 +215,7 @@ func renewed(t testing.TB, m *Manager) (current, next *coordinationv1.Lease) {
 }
 
 func TestARenewalIsAnswered(t *testing.T) {
-	m, err := New()
+	m, err := New(lease.Kind)
 	require.NoError(t, err)
 	current, next := renewed(t, m)
 	require.True(t, m.renewals.answer(current, next, "me", testNow.Add(2*time.Second)))
@@ -222,7 +224,7 @@ func TestARenewalIsAnswered(t *testing.T) {
 }
 
 func TestMoreThanTenUpdatersAreLeftToTheLibrary(t *testing.T) {
-	m, err := New()
+	m, err := New(lease.Kind)
 	require.NoError(t, err)
 	current, next := renewed(t, m)
 	for _, manager := range []string{"b", "c", "d", "e", "f", "g", "h", "i", "j"} {
@@ -252,7 +254,7 @@ func TestTextsAreForgotten(t *testing.T) {
 }
 
 func BenchmarkUpdate(b *testing.B) {
-	m, err := New()
+	m, err := New(lease.Kind)
 	require.NoError(b, err)
 	current, next := renewed(b, m)
 	b.Run("library", func(b *testing.B) {

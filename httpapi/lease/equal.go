@@ -1,24 +1,27 @@
 package lease
 
 import (
-	"slices"
-
 	coordinationv1 "k8s.io/api/coordination/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/leasehold/leasehold/httpapi/object"
 )
 
 // Equal tells whether a write of next over current changes nothing, and so makes no new version. Absent and empty maps
 // and lists are the same, the same instant in another zone is the same; kind, apiVersion and resourceVersion are not
-// compared, since they are not stored. Entries of managedFields that differ in their times alone are the same, for
-// otherwise every repeated write would be a change.
+// compared, since they are not stored. Entries of managedFields may differ in their times.
 func Equal(next, current *coordinationv1.Lease) bool {
 	return sameSpec(&next.Spec, &current.Spec) &&
-		sameMetadata(&next.ObjectMeta, &current.ObjectMeta) &&
-		slices.EqualFunc(next.ManagedFields, current.ManagedFields, equalEntries)
+		object.SameMetadata(&next.ObjectMeta, &current.ObjectMeta) &&
+		object.SameEntries(next.ManagedFields, current.ManagedFields)
 }
 
-func equalEntries(a, b metav1.ManagedFieldsEntry) bool {
-	a.Time, b.Time = nil, nil
-	return equality.Semantic.DeepEqual(a, b)
+// sameSpec tells whether two specs say the same; times are compared as instants.
+func sameSpec(next, current *coordinationv1.LeaseSpec) bool {
+	return object.Same(next.HolderIdentity, current.HolderIdentity) &&
+		object.Same(next.LeaseDurationSeconds, current.LeaseDurationSeconds) &&
+		next.AcquireTime.Equal(current.AcquireTime) &&
+		next.RenewTime.Equal(current.RenewTime) &&
+		object.Same(next.LeaseTransitions, current.LeaseTransitions) &&
+		object.Same(next.Strategy, current.Strategy) &&
+		object.Same(next.PreferredHolder, current.PreferredHolder)
 }

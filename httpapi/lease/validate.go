@@ -8,31 +8,22 @@ import (
 	"k8s.io/apimachinery/pkg/api/validation"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/leasehold/leasehold/httpapi/object"
 )
 
-var (
-	metadataPath = field.NewPath("metadata")
-	specPath     = field.NewPath("spec")
-)
+var specPath = field.NewPath("spec")
 
-// ValidateCreate tells what is wrong with a Lease that PrepareCreate has seen. The order of the errors is that of
-// kube-apiserver: metadata (name, labels, annotations, owners, finalizers), then the spec.
+// ValidateCreate tells what is wrong with a Lease that is yet to be created, in the order of kube-apiserver: metadata, then
+// the spec.
 func ValidateCreate(next *coordinationv1.Lease) field.ErrorList {
-	errs := validation.ValidateObjectMeta(&next.ObjectMeta, true, validation.NameIsDNSSubdomain, metadataPath)
-	return append(errs, validateSpec(&next.Spec)...)
+	return append(object.Validate(&next.ObjectMeta, validation.NameIsDNSSubdomain), validateSpec(&next.Spec)...)
 }
 
-// ValidateUpdate tells what is wrong with next as the successor of current, after PrepareUpdate. Both carry the
-// resourceVersion they have at the door; a next without one is refused.
-// The rules for a new object hold for a changed one too, but each problem is told once. Metadata that is what current
-// has was valid when it came, and is not looked at again.
+// ValidateUpdate tells what is wrong with next as the successor of current.
 func ValidateUpdate(next, current *coordinationv1.Lease) field.ErrorList {
-	if next.ResourceVersion != "" && sameMetadata(&next.ObjectMeta, &current.ObjectMeta) {
-		return validateSpec(&next.Spec)
-	}
-	errs := validation.ValidateObjectMeta(&next.ObjectMeta, true, validation.NameIsDNSSubdomain, metadataPath)
-	errs = append(errs, validation.ValidateObjectMetaUpdate(&next.ObjectMeta, &current.ObjectMeta, metadataPath)...)
-	return append(distinct(errs), validateSpec(&next.Spec)...)
+	errs := object.ValidateUpdate(&next.ObjectMeta, &current.ObjectMeta, validation.NameIsDNSSubdomain)
+	return append(errs, validateSpec(&next.Spec)...)
 }
 
 func validateSpec(spec *coordinationv1.LeaseSpec) field.ErrorList {
@@ -69,16 +60,4 @@ func validateStrategy(strategy coordinationv1.CoordinatedLeaseStrategy) field.Er
 		errs = append(errs, field.Invalid(path, strategy, message))
 	}
 	return errs
-}
-
-// distinct keeps the first of errors that read the same.
-func distinct(errs field.ErrorList) field.ErrorList {
-	var kept field.ErrorList
-	for _, err := range errs {
-		same := func(other *field.Error) bool { return other.Error() == err.Error() }
-		if !slices.ContainsFunc(kept, same) {
-			kept = append(kept, err)
-		}
-	}
-	return kept
 }

@@ -1,7 +1,6 @@
 package media
 
 import (
-	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
@@ -38,6 +37,7 @@ type Accepted struct {
 	Shape    Shape
 	Version  string // of meta.k8s.io, when Shape is not Whole: v1 or v1beta1
 	Pretty   bool   // JSON only: with indentation
+	Codec    *Codec // of what is answered; nil for what has no other shape, such as a Status
 }
 
 // ContentType is the Content-Type header of a whole answer.
@@ -180,9 +180,9 @@ func (o Offer) supported() string {
 func (a Accepted) Check(list bool) error {
 	switch {
 	case a.Shape == Partial && list:
-		return &NotAcceptableError{Message: "you requested PartialObjectMetadata, but the requested object is a list (*coordination.LeaseList)"}
+		return &NotAcceptableError{Message: "you requested PartialObjectMetadata, but the requested object is a list (*coordination." + a.Codec.Kind.Kind + "List)"}
 	case a.Shape == PartialList && !list:
-		return &NotAcceptableError{Message: fmt.Sprintf("you requested PartialObjectMetadataList, but the requested object is not a list (%s)", "*coordination.Lease")}
+		return &NotAcceptableError{Message: "you requested PartialObjectMetadataList, but the requested object is not a list (*coordination." + a.Codec.Kind.Kind + ")"}
 	}
 	return nil
 }

@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	jsonserializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
 	protobufserializer "k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+
+	"github.com/leasehold/leasehold/httpapi/object"
 )
 
 // Validation is what happens to fields of a body that are unknown or there twice.
@@ -29,41 +31,41 @@ type BodyError struct {
 
 func (e *BodyError) Error() string { return e.Message }
 
-// DecodeLease reads a Lease from a request body. A kind or apiVersion that is missing is that of a Lease; the result
-// carries neither. The error is a *BodyError. The result shares no memory with body.
-func DecodeLease(body []byte, encoding Encoding, validation Validation) (lease *coordinationv1.Lease, warnings []string, err error) {
+// Decode reads an object from a request body. A kind or apiVersion that is missing is this one; the result carries neither.
+// The error is a *BodyError. The result shares no memory with body.
+func (c *Codec) Decode(body []byte, encoding Encoding, validation Validation) (o object.Object, warnings []string, err error) {
 	if encoding == JSON {
-		if lease := scanLease(body); lease != nil {
-			return lease, nil, nil
+		if o := c.scan(body); o != nil {
+			return o, nil, nil
 		}
 	}
-	return decodeLease(body, encoding, validation)
+	return c.decode(body, encoding, validation)
 }
 
-// decodeLease is DecodeLease by way of apimachinery alone.
-func decodeLease(body []byte, encoding Encoding, validation Validation) (*coordinationv1.Lease, []string, error) {
+// decode is Decode by way of apimachinery alone.
+func (c *Codec) decode(body []byte, encoding Encoding, validation Validation) (object.Object, []string, error) {
 	decoders := &lenient
 	if validation != Ignore {
 		decoders = &strict
 	}
-	expected := leaseKind
-	object, kind, err := decoders[encoding].Decode(body, &expected, &coordinationv1.Lease{})
+	expected := c.GroupVersionKind
+	decoded, kind, err := decoders[encoding].Decode(body, &expected, c.New())
 	var warnings []string
-	if problems, ok := runtime.AsStrictDecodingError(err); ok && object != nil && validation == Warn {
+	if problems, ok := runtime.AsStrictDecodingError(err); ok && decoded != nil && validation == Warn {
 		for _, problem := range problems.Errors() {
 			warnings = append(warnings, problem.Error())
 		}
 		err = nil
 	}
 	if err != nil {
-		return nil, nil, undecodable(err, kind, "Lease", body)
+		return nil, nil, undecodable(err, kind, expected.Kind, body)
 	}
-	lease, ok := object.(*coordinationv1.Lease)
-	if !ok {
-		return nil, nil, undecodable(fmt.Errorf("no kind %q is expected here", kind.Kind), kind, "Lease", body)
+	o, ok := decoded.(object.Object)
+	if !ok || *kind != expected {
+		return nil, nil, undecodable(fmt.Errorf("no kind %q is expected here", kind.Kind), kind, expected.Kind, body)
 	}
-	lease.TypeMeta = metav1.TypeMeta{}
-	return lease, warnings, nil
+	*object.Type(o) = metav1.TypeMeta{}
+	return o, warnings, nil
 }
 
 // DecodeDeleteOptions reads the options that a delete may carry in its body, of any group and version that ever had them.
@@ -111,8 +113,6 @@ func summary(body []byte) string {
 	}
 	return fmt.Sprintf("%x", cut) + more
 }
-
-var leaseKind = coordinationv1.SchemeGroupVersion.WithKind("Lease")
 
 // The generic serializers. They hold no state of their own.
 var (

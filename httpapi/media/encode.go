@@ -7,48 +7,47 @@ import (
 	"strconv"
 	"sync"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/leasehold/leasehold/httpapi/object"
 )
 
-const (
-	leaseHead = `{"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":`
-	leaseTail = "}\n"
-)
+const tail = "}\n" // of an object as JSON
 
-// Lease is one Lease as JSON, exactly as the generic serializer writes it, with its closing newline. It is made once for
+// Rendered is one object as JSON, exactly as the generic serializer writes it, with its closing newline. It is made once for
 // a version and shared by all who are shown it, so nobody may change its bytes.
-type Lease struct {
+type Rendered struct {
 	whole []byte
+	head  int // where the metadata begins
 	spec  int // where `,"spec":` begins
 }
 
 // JSON returns the object with kind and apiVersion and a closing newline.
-func (l Lease) JSON() []byte { return l.whole }
+func (r Rendered) JSON() []byte { return r.whole }
 
 // Item returns the object as an element of a list has it: without kind and apiVersion. It is in two parts.
-func (l Lease) Item() (head string, tail []byte) {
-	return `{"metadata":`, l.whole[len(leaseHead) : len(l.whole)-1]
+func (r Rendered) Item() (head string, tail []byte) {
+	return `{"metadata":`, r.whole[r.head : len(r.whole)-1]
 }
 
 // Metadata returns the metadata alone.
-func (l Lease) Metadata() []byte { return l.whole[len(leaseHead):l.spec] }
+func (r Rendered) Metadata() []byte { return r.whole[r.head:r.spec] }
 
-// EncodeLease renders a Lease as JSON. Only managed fields that are not JSON make it fail.
-func EncodeLease(lease *coordinationv1.Lease) (Lease, error) {
+// EncodeJSON renders an object as JSON. Only managed fields that are not JSON make it fail.
+func (c *Codec) EncodeJSON(o object.Object) (Rendered, error) {
 	scratch := scratches.Get().(*[]byte)
 	defer scratches.Put(scratch)
-	buffer := append((*scratch)[:0], leaseHead...)
-	buffer, err := appendMeta(buffer, &lease.ObjectMeta)
+	buffer := append((*scratch)[:0], c.head...)
+	buffer, err := appendMeta(buffer, object.Meta(o))
 	if err != nil {
-		return Lease{}, fmt.Errorf("encode lease %s/%s: %w", lease.Namespace, lease.Name, err)
+		return Rendered{}, fmt.Errorf("encode %s/%s: %w", o.GetNamespace(), o.GetName(), err)
 	}
 	spec := len(buffer)
 	buffer = append(buffer, `,"spec":`...)
-	buffer = appendSpec(buffer, &lease.Spec)
-	buffer = append(buffer, leaseTail...)
+	buffer = c.appendSpec(buffer, o)
+	buffer = append(buffer, tail...)
 	*scratch = buffer
-	return Lease{whole: bytes.Clone(buffer), spec: spec}, nil
+	return Rendered{whole: bytes.Clone(buffer), head: len(c.head), spec: spec}, nil
 }
 
 // scratches are where renderings are written before it is known how large they are.
@@ -57,93 +56,115 @@ var scratches = sync.Pool{New: func() any {
 	return &scratch
 }}
 
-// object writes the fields of a JSON object, with commas where they belong.
-type object struct {
+// writer writes the fields of a JSON object, with commas where they belong.
+type writer struct {
 	buffer []byte
 	any    bool
 }
 
-func (o *object) name(name string) {
-	if o.any {
-		o.buffer = append(o.buffer, ',')
+func (w *writer) name(name string) {
+	if w.any {
+		w.buffer = append(w.buffer, ',')
 	}
-	o.any = true
-	o.buffer = append(o.buffer, '"')
-	o.buffer = append(o.buffer, name...)
-	o.buffer = append(o.buffer, '"', ':')
+	w.any = true
+	w.buffer = append(w.buffer, '"')
+	w.buffer = append(w.buffer, name...)
+	w.buffer = append(w.buffer, '"', ':')
 }
 
 // text writes a string that is left out when it is empty.
-func (o *object) text(name, value string) {
+func (w *writer) text(name, value string) {
 	if value != "" {
-		o.name(name)
-		o.buffer = appendString(o.buffer, value)
+		w.name(name)
+		w.buffer = appendString(w.buffer, value)
 	}
 }
 
-func (o *object) texts(name string, values map[string]string) {
+func (w *writer) texts(name string, values map[string]string) {
 	if len(values) > 0 {
-		o.name(name)
-		o.buffer = appendMap(o.buffer, values)
+		w.name(name)
+		w.buffer = appendMap(w.buffer, values)
+	}
+}
+
+// present writes a string that is there even when it is empty.
+func (w *writer) present(name string, value *string) {
+	if value != nil {
+		w.name(name)
+		w.buffer = appendString(w.buffer, *value)
+	}
+}
+
+func (w *writer) number(name string, value *int32) {
+	if value != nil {
+		w.name(name)
+		w.buffer = strconv.AppendInt(w.buffer, int64(*value), 10)
+	}
+}
+
+func (w *writer) moment(name string, value *metav1.MicroTime) {
+	if value != nil {
+		w.name(name)
+		w.buffer = appendMicroTime(w.buffer, *value)
 	}
 }
 
 func appendMeta(dst []byte, meta *metav1.ObjectMeta) ([]byte, error) {
-	o := object{buffer: append(dst, '{')}
-	o.text("name", meta.Name)
-	o.text("generateName", meta.GenerateName)
-	o.text("namespace", meta.Namespace)
-	o.text("selfLink", meta.SelfLink)
-	o.text("uid", string(meta.UID))
-	o.text("resourceVersion", meta.ResourceVersion)
+	w := writer{buffer: append(dst, '{')}
+	w.text("name", meta.Name)
+	w.text("generateName", meta.GenerateName)
+	w.text("namespace", meta.Namespace)
+	w.text("selfLink", meta.SelfLink)
+	w.text("uid", string(meta.UID))
+	w.text("resourceVersion", meta.ResourceVersion)
 	if meta.Generation != 0 {
-		o.name("generation")
-		o.buffer = strconv.AppendInt(o.buffer, meta.Generation, 10)
+		w.name("generation")
+		w.buffer = strconv.AppendInt(w.buffer, meta.Generation, 10)
 	}
 	if !meta.CreationTimestamp.IsZero() {
-		o.name("creationTimestamp")
-		o.buffer = appendTime(o.buffer, meta.CreationTimestamp)
+		w.name("creationTimestamp")
+		w.buffer = appendTime(w.buffer, meta.CreationTimestamp)
 	}
 	if meta.DeletionTimestamp != nil {
-		o.name("deletionTimestamp")
-		o.buffer = appendTime(o.buffer, *meta.DeletionTimestamp)
+		w.name("deletionTimestamp")
+		w.buffer = appendTime(w.buffer, *meta.DeletionTimestamp)
 	}
 	if meta.DeletionGracePeriodSeconds != nil {
-		o.name("deletionGracePeriodSeconds")
-		o.buffer = strconv.AppendInt(o.buffer, *meta.DeletionGracePeriodSeconds, 10)
+		w.name("deletionGracePeriodSeconds")
+		w.buffer = strconv.AppendInt(w.buffer, *meta.DeletionGracePeriodSeconds, 10)
 	}
-	o.texts("labels", meta.Labels)
-	o.texts("annotations", meta.Annotations)
+	w.texts("labels", meta.Labels)
+	w.texts("annotations", meta.Annotations)
 	if len(meta.OwnerReferences) > 0 {
-		o.name("ownerReferences")
-		o.buffer = appendOwners(o.buffer, meta.OwnerReferences)
+		w.name("ownerReferences")
+		w.buffer = appendOwners(w.buffer, meta.OwnerReferences)
 	}
 	if len(meta.Finalizers) > 0 {
-		o.name("finalizers")
-		o.buffer = append(o.buffer, '[')
+		w.name("finalizers")
+		w.buffer = append(w.buffer, '[')
 		for i, finalizer := range meta.Finalizers {
 			if i > 0 {
-				o.buffer = append(o.buffer, ',')
+				w.buffer = append(w.buffer, ',')
 			}
-			o.buffer = appendString(o.buffer, finalizer)
+			w.buffer = appendString(w.buffer, finalizer)
 		}
-		o.buffer = append(o.buffer, ']')
+		w.buffer = append(w.buffer, ']')
 	}
 	if len(meta.ManagedFields) > 0 {
-		o.name("managedFields")
-		o.buffer = append(o.buffer, '[')
+		w.name("managedFields")
+		w.buffer = append(w.buffer, '[')
 		for i := range meta.ManagedFields {
 			if i > 0 {
-				o.buffer = append(o.buffer, ',')
+				w.buffer = append(w.buffer, ',')
 			}
 			var err error
-			if o.buffer, err = appendManaged(o.buffer, &meta.ManagedFields[i]); err != nil {
+			if w.buffer, err = appendManaged(w.buffer, &meta.ManagedFields[i]); err != nil {
 				return nil, err
 			}
 		}
-		o.buffer = append(o.buffer, ']')
+		w.buffer = append(w.buffer, ']')
 	}
-	return append(o.buffer, '}'), nil
+	return append(w.buffer, '}'), nil
 }
 
 func appendOwners(dst []byte, owners []metav1.OwnerReference) []byte {
@@ -168,59 +189,29 @@ func appendOwners(dst []byte, owners []metav1.OwnerReference) []byte {
 }
 
 func appendManaged(dst []byte, entry *metav1.ManagedFieldsEntry) ([]byte, error) {
-	o := object{buffer: append(dst, '{')}
-	o.text("manager", entry.Manager)
-	o.text("operation", string(entry.Operation))
-	o.text("apiVersion", entry.APIVersion)
+	w := writer{buffer: append(dst, '{')}
+	w.text("manager", entry.Manager)
+	w.text("operation", string(entry.Operation))
+	w.text("apiVersion", entry.APIVersion)
 	if entry.Time != nil {
-		o.name("time")
-		o.buffer = appendTime(o.buffer, *entry.Time)
+		w.name("time")
+		w.buffer = appendTime(w.buffer, *entry.Time)
 	}
-	o.text("fieldsType", entry.FieldsType)
+	w.text("fieldsType", entry.FieldsType)
 	if entry.FieldsV1 != nil {
-		o.name("fieldsV1")
+		w.name("fieldsV1")
 		raw := entry.FieldsV1.GetRawBytes()
 		if end := scanFields(raw, 0, false); end == len(raw) {
-			o.buffer = append(o.buffer, raw...)
+			w.buffer = append(w.buffer, raw...)
 		} else {
 			// Not what a server writes itself; the generic encoder knows how it is escaped, or that it is broken.
 			told, err := json.Marshal(entry.FieldsV1)
 			if err != nil {
 				return nil, fmt.Errorf("managed fields of %q: %w", entry.Manager, err)
 			}
-			o.buffer = append(o.buffer, told...)
+			w.buffer = append(w.buffer, told...)
 		}
 	}
-	o.text("subresource", entry.Subresource)
-	return append(o.buffer, '}'), nil
-}
-
-func appendSpec(dst []byte, spec *coordinationv1.LeaseSpec) []byte {
-	o := object{buffer: append(dst, '{')}
-	present := func(name string, value *string) {
-		if value != nil {
-			o.name(name)
-			o.buffer = appendString(o.buffer, *value)
-		}
-	}
-	number := func(name string, value *int32) {
-		if value != nil {
-			o.name(name)
-			o.buffer = strconv.AppendInt(o.buffer, int64(*value), 10)
-		}
-	}
-	moment := func(name string, value *metav1.MicroTime) {
-		if value != nil {
-			o.name(name)
-			o.buffer = appendMicroTime(o.buffer, *value)
-		}
-	}
-	present("holderIdentity", spec.HolderIdentity)
-	number("leaseDurationSeconds", spec.LeaseDurationSeconds)
-	moment("acquireTime", spec.AcquireTime)
-	moment("renewTime", spec.RenewTime)
-	number("leaseTransitions", spec.LeaseTransitions)
-	present("strategy", (*string)(spec.Strategy))
-	present("preferredHolder", spec.PreferredHolder)
-	return append(o.buffer, '}')
+	w.text("subresource", entry.Subresource)
+	return append(w.buffer, '}'), nil
 }

@@ -26,8 +26,8 @@ func (a Accepted) AppendFrame(dst []byte, event string, object []byte) []byte {
 	return append(dst, "}\n"...)
 }
 
-// AppendLeaseFrame writes one event of a stored Lease in protobuf, as a Lease or as PartialObjectMetadata.
-func (a Accepted) AppendLeaseFrame(dst []byte, event string, stored Stored) ([]byte, error) {
+// AppendStoredFrame writes one event of a stored object in protobuf, whole or as PartialObjectMetadata.
+func (a Accepted) AppendStoredFrame(dst []byte, event string, stored Stored) ([]byte, error) {
 	v, err := open(stored)
 	if err != nil {
 		return nil, err

@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// AppendList writes a list as JSON, as a LeaseList or as a PartialObjectMetadataList, from items that are rendered already.
-func (a Accepted) AppendList(dst []byte, meta *metav1.ListMeta, items []Lease) ([]byte, error) {
+// AppendList writes a list as JSON, whole or as a PartialObjectMetadataList, from items that are rendered already.
+func (a Accepted) AppendList(dst []byte, meta *metav1.ListMeta, items []Rendered) ([]byte, error) {
 	apiVersion, kind := a.names(true)
 	size := 256 + len(meta.Continue)
 	for i := range items {
@@ -46,17 +46,17 @@ func appendListHead(dst []byte, apiVersion, kind string, meta *metav1.ListMeta) 
 }
 
 // AppendPartial writes one object as PartialObjectMetadata in JSON.
-func (a Accepted) AppendPartial(dst []byte, lease Lease) []byte {
-	return append(a.appendPartial(dst, lease), '\n')
+func (a Accepted) AppendPartial(dst []byte, o Rendered) []byte {
+	return append(a.appendPartial(dst, o), '\n')
 }
 
-func (a Accepted) appendPartial(dst []byte, lease Lease) []byte {
+func (a Accepted) appendPartial(dst []byte, o Rendered) []byte {
 	dst = append(dst, `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/`...)
 	dst = append(append(dst, a.Version...), `","metadata":`...)
-	return append(append(dst, lease.Metadata()...), '}')
+	return append(append(dst, o.Metadata()...), '}')
 }
 
-// ProtobufList writes a list in its envelope, as a LeaseList or as a PartialObjectMetadataList.
+// ProtobufList writes a list in its envelope, whole or as a PartialObjectMetadataList.
 func (a Accepted) ProtobufList(meta *metav1.ListMeta, items []Stored) ([]byte, error) {
 	partial := a.Shape == PartialList
 	apiVersion, kind := a.names(true)

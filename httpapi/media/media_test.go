@@ -13,13 +13,22 @@ import (
 	"pgregory.net/rapid"
 )
 
+// decodeLease decodes a body that must be a Lease if there is no error.
+func decodeLease(body []byte, encoding Encoding, validation Validation) (*coordinationv1.Lease, []string, error) {
+	o, warnings, err := Leases.Decode(body, encoding, validation)
+	if err != nil {
+		return nil, warnings, err
+	}
+	return o.(*coordinationv1.Lease), warnings, nil
+}
+
 // sameAnswer fails if the scanner answered something else than the generic decoder, which must then be free of warnings.
 func sameAnswer(t assert.TestingT, body []byte) (scanned bool) {
-	fast := scanLease(body)
+	fast := Leases.scan(body)
 	if fast == nil {
 		return false
 	}
-	generic, _, err := decodeLease(body, JSON, Strict)
+	generic, _, err := Leases.decode(body, JSON, Strict)
 	if assert.NoError(t, err, "%q", body) {
 		assert.Equal(t, generic, fast, "%q", body)
 	}
@@ -87,7 +96,7 @@ func FuzzScanLease(f *testing.F) {
 // generic renders with apimachinery's serializer alone.
 func generic(lease *coordinationv1.Lease) ([]byte, error) {
 	whole := lease.DeepCopy()
-	whole.SetGroupVersionKind(leaseKind)
+	whole.SetGroupVersionKind(Leases.GroupVersionKind)
 	var out bytes.Buffer
 	err := jsonserializer.NewSerializerWithOptions(jsonserializer.DefaultMetaFactory, scheme, scheme, jsonserializer.SerializerOptions{}).Encode(whole, &out)
 	return out.Bytes(), err
@@ -97,7 +106,7 @@ func TestEncoderWritesWhatTheGenericOneWrites(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lease := leases.Draw(t, "lease")
 		want, genericErr := generic(lease)
-		got, err := EncodeLease(lease)
+		got, err := Leases.EncodeJSON(lease)
 		if genericErr != nil {
 			assert.Error(t, err)
 			return
@@ -117,51 +126,51 @@ func TestEncoderWritesWhatTheGenericOneWrites(t *testing.T) {
 
 func TestWhatIsEncodedCanBeScanned(t *testing.T) {
 	lease := heartbeat(7)
-	encoded, err := EncodeLease(lease)
+	encoded, err := Leases.EncodeJSON(lease)
 	require.NoError(t, err)
-	assert.Equal(t, lease, scanLease(encoded.JSON()))
+	assert.Equal(t, lease, Leases.scan(encoded.JSON()))
 }
 
 func TestUnknownAndDoubleFields(t *testing.T) {
 	body := []byte(`{"metadata":{"name":"a","nickname":"b"},"spec":{"colour":"red","leaseDurationSeconds":3,"leaseDurationSeconds":4}}`)
 
-	lease, warnings, err := DecodeLease(body, JSON, Warn)
+	lease, warnings, err := decodeLease(body, JSON, Warn)
 	require.NoError(t, err)
 	assert.Equal(t, []string{`unknown field "metadata.nickname"`, `unknown field "spec.colour"`, `duplicate field "spec.leaseDurationSeconds"`}, warnings)
 	assert.EqualValues(t, 4, *lease.Spec.LeaseDurationSeconds)
 
-	lease, warnings, err = DecodeLease(body, JSON, Ignore)
+	lease, warnings, err = decodeLease(body, JSON, Ignore)
 	require.NoError(t, err)
 	assert.Empty(t, warnings)
 	assert.EqualValues(t, 4, *lease.Spec.LeaseDurationSeconds)
 
-	_, _, err = DecodeLease(body, JSON, Strict)
+	_, _, err = decodeLease(body, JSON, Strict)
 	var bad *BodyError
 	require.ErrorAs(t, err, &bad)
 	assert.Contains(t, bad.Message, `Lease in version "v1" cannot be handled as a Lease: strict decoding error: unknown field "metadata.nickname"`)
 }
 
 func TestBodiesInYAMLAndProtobuf(t *testing.T) {
-	lease, _, err := DecodeLease([]byte("metadata:\n  name: a\nspec:\n  leaseDurationSeconds: 3\n"), YAML, Strict)
+	lease, _, err := decodeLease([]byte("metadata:\n  name: a\nspec:\n  leaseDurationSeconds: 3\n"), YAML, Strict)
 	require.NoError(t, err)
 	assert.Equal(t, "a", lease.Name)
 	assert.EqualValues(t, 3, *lease.Spec.LeaseDurationSeconds)
 
-	_, _, err = DecodeLease([]byte("not protobuf at all"), Protobuf, Warn)
+	_, _, err = decodeLease([]byte("not protobuf at all"), Protobuf, Warn)
 	var bad *BodyError
 	assert.ErrorAs(t, err, &bad)
-	_, _, err = DecodeLease([]byte("k8s\x00"), Protobuf, Warn)
+	_, _, err = decodeLease([]byte("k8s\x00"), Protobuf, Warn)
 	assert.ErrorAs(t, err, &bad)
 }
 
 func TestBodiesOfAnotherKind(t *testing.T) {
 	for _, body := range []string{`{"apiVersion":"v1","kind":"Namespace"}`, `{"apiVersion":"coordination.k8s.io/v9","kind":"Lease"}`, `{"apiVersion":"coordination.k8s.io/v1","kind":"LeaseList","items":[]}`,
 		`{"apiVersion":"a/b/c","kind":"Lease"}`, `[1,2]`, `"lease"`, ``, `{"kind":`} {
-		_, _, err := DecodeLease([]byte(body), JSON, Warn)
+		_, _, err := decodeLease([]byte(body), JSON, Warn)
 		var bad *BodyError
 		assert.ErrorAs(t, err, &bad, body)
 	}
-	lease, _, err := DecodeLease([]byte("null"), JSON, Warn)
+	lease, _, err := decodeLease([]byte("null"), JSON, Warn)
 	require.NoError(t, err)
 	assert.Equal(t, &coordinationv1.Lease{}, lease)
 }
@@ -171,7 +180,7 @@ func BenchmarkScanHeartbeat(b *testing.B) {
 	b.ReportAllocs()
 	measureCPU(b)
 	for b.Loop() {
-		if scanLease(body) == nil {
+		if Leases.scan(body) == nil {
 			b.Fatal("not scanned")
 		}
 	}
@@ -182,7 +191,7 @@ func BenchmarkDecodeHeartbeatGenerically(b *testing.B) {
 	b.ReportAllocs()
 	measureCPU(b)
 	for b.Loop() {
-		if _, _, err := decodeLease(body, JSON, Warn); err != nil {
+		if _, _, err := Leases.decode(body, JSON, Warn); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -193,7 +202,7 @@ func BenchmarkEncodeHeartbeat(b *testing.B) {
 	b.ReportAllocs()
 	measureCPU(b)
 	for b.Loop() {
-		if _, err := EncodeLease(lease); err != nil {
+		if _, err := Leases.EncodeJSON(lease); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -205,7 +214,7 @@ func BenchmarkRenderHeartbeat(b *testing.B) {
 	b.ReportAllocs()
 	measureCPU(b)
 	for b.Loop() {
-		if _, err := (Stored{Data: data, Version: 123456}).Render(); err != nil {
+		if _, err := (Stored{Codec: Leases, Data: data, Version: 123456}).Render(); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -5,29 +5,30 @@ import (
 	"math/bits"
 	"strconv"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
+	"github.com/leasehold/leasehold/httpapi/object"
 )
 
-// Stored is a Lease as it lies in the store: raw protobuf with an empty metadata.resourceVersion, and the version it shall
+// Stored is an object as it lies in the store: raw protobuf with an empty metadata.resourceVersion, and the version it shall
 // be shown with.
 type Stored struct {
+	Codec   *Codec
 	Data    []byte
 	Version uint64
 }
 
-// Decode returns the Lease with its version. It is the caller's own.
-func (s Stored) Decode() (*coordinationv1.Lease, error) {
-	lease := &coordinationv1.Lease{}
-	if err := lease.Unmarshal(s.Data); err != nil {
+// Decode returns the object with its version. It is the caller's own.
+func (s Stored) Decode() (object.Object, error) {
+	o := s.Codec.New()
+	if err := o.Unmarshal(s.Data); err != nil {
 		return nil, err
 	}
-	lease.ResourceVersion = strconv.FormatUint(s.Version, 10)
-	return lease, nil
+	o.SetResourceVersion(strconv.FormatUint(s.Version, 10))
+	return o, nil
 }
 
 // Tags of protobuf fields, all of them of the length-delimited kind.
 const (
-	tagMetadata = 1<<3 | 2 // of Lease and PartialObjectMetadata
+	tagMetadata = 1<<3 | 2 // of every kind, PartialObjectMetadata included
 	tagVersion  = 6<<3 | 2 // of ObjectMeta
 	tagFirst    = 1<<3 | 2
 	tagSecond   = 2<<3 | 2
@@ -43,7 +44,7 @@ type versioned struct {
 	metadata      int // size of the metadata with the version in it
 }
 
-// cut finds the place of the version in what Lease.Marshal wrote: its fields in ascending order, the version's there even
+// cut finds the place of the version in what Marshal wrote: its fields in ascending order, the version's there even
 // though it is empty. It returns false on anything else.
 func (v *versioned) cut(s Stored) bool {
 	data := s.Data
@@ -95,17 +96,17 @@ func (v *versioned) append(dst []byte, partial bool) []byte {
 	return append(dst, v.after...)
 }
 
-// open is cut for what must be a Lease; if it is one that Lease.Marshal would have written otherwise, it is written anew.
+// open is cut for what must be an object; if it is one that Marshal would have written otherwise, it is written anew.
 func open(s Stored) (v versioned, err error) {
 	if v.cut(s) {
 		return v, nil
 	}
-	lease, err := s.Decode()
+	o, err := s.Decode()
 	if err != nil {
 		return v, err
 	}
-	lease.ResourceVersion = ""
-	data, err := lease.Marshal()
+	o.SetResourceVersion("")
+	data, err := o.Marshal()
 	if err != nil {
 		return v, err
 	}
@@ -153,7 +154,7 @@ func (a Accepted) names(list bool) (apiVersion, kind string) {
 	case a.Shape == Partial || a.Shape == PartialList:
 		apiVersion, kind = "meta.k8s.io/"+a.Version, "PartialObjectMetadata"
 	default:
-		apiVersion, kind = "coordination.k8s.io/v1", "Lease"
+		apiVersion, kind = a.Codec.apiVersion, a.Codec.Kind.Kind
 	}
 	if list {
 		kind += "List"
@@ -161,7 +162,7 @@ func (a Accepted) names(list bool) (apiVersion, kind string) {
 	return apiVersion, kind
 }
 
-// AppendProtobuf writes a stored object in its envelope, as a Lease or as PartialObjectMetadata.
+// AppendProtobuf writes a stored object in its envelope, whole or as PartialObjectMetadata.
 func (a Accepted) AppendProtobuf(dst []byte, stored Stored) ([]byte, error) {
 	v, err := open(stored)
 	if err != nil {

@@ -30,7 +30,7 @@ func stored(t *rapid.T) (Stored, *coordinationv1.Lease) {
 	version := rapid.Uint64().Draw(t, "version")
 	shown := lease.DeepCopy()
 	shown.ResourceVersion = strconv.FormatUint(version, 10)
-	return Stored{Data: data, Version: version}, shown
+	return Stored{Codec: Leases, Data: data, Version: version}, shown
 }
 
 // envelope is what the generic serializer makes of an object.
@@ -49,17 +49,17 @@ var (
 func TestProtobufIsWhatTheGenericSerializerWrites(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		from, shown := stored(t)
-		got, err := Accepted{Encoding: Protobuf}.AppendProtobuf(nil, from)
+		got, err := Accepted{Codec: Leases, Encoding: Protobuf}.AppendProtobuf(nil, from)
 		require.NoError(t, err)
-		assert.Equal(t, envelope(t, leaseKind, shown), got)
+		assert.Equal(t, envelope(t, Leases.GroupVersionKind, shown), got)
 
-		partial, err := Accepted{Encoding: Protobuf, Shape: Partial, Version: "v1"}.AppendProtobuf(nil, from)
+		partial, err := Accepted{Codec: Leases, Encoding: Protobuf, Shape: Partial, Version: "v1"}.AppendProtobuf(nil, from)
 		require.NoError(t, err)
 		assert.Equal(t, envelope(t, metaV1.WithKind("PartialObjectMetadata"), &metav1.PartialObjectMetadata{ObjectMeta: shown.ObjectMeta}), partial)
 
 		decoded, err := from.Decode()
 		require.NoError(t, err)
-		assert.Equal(t, shown.ResourceVersion, decoded.ResourceVersion)
+		assert.Equal(t, shown.ResourceVersion, decoded.GetResourceVersion())
 	})
 }
 
@@ -67,12 +67,12 @@ func TestProtobufThatWasWrittenOtherwiseIsWrittenAnew(t *testing.T) {
 	// The fields of the metadata in descending order, without a version.
 	name := appendField(appendField(nil, 3<<3|2, "ns"), 1<<3|2, "a")
 	data := appendField(nil, tagMetadata, string(name))
-	got, err := Accepted{Encoding: Protobuf}.AppendProtobuf(nil, Stored{Data: data, Version: 7})
+	got, err := Accepted{Codec: Leases, Encoding: Protobuf}.AppendProtobuf(nil, Stored{Codec: Leases, Data: data, Version: 7})
 	require.NoError(t, err)
 	want := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "ns", ResourceVersion: "7"}}
-	assert.Equal(t, envelope(t, leaseKind, want), got)
+	assert.Equal(t, envelope(t, Leases.GroupVersionKind, want), got)
 
-	_, err = Accepted{Encoding: Protobuf}.AppendProtobuf(nil, Stored{Data: []byte("garbage"), Version: 7})
+	_, err = Accepted{Codec: Leases, Encoding: Protobuf}.AppendProtobuf(nil, Stored{Codec: Leases, Data: []byte("garbage"), Version: 7})
 	assert.Error(t, err)
 }
 
@@ -87,16 +87,16 @@ func TestProtobufListsAreWhatTheGenericSerializerWrites(t *testing.T) {
 			whole.Items = append(whole.Items, *shown)
 			partial.Items = append(partial.Items, metav1.PartialObjectMetadata{ObjectMeta: shown.ObjectMeta})
 		}
-		got, err := Accepted{Encoding: Protobuf}.ProtobufList(&whole.ListMeta, from)
+		got, err := Accepted{Codec: Leases, Encoding: Protobuf}.ProtobufList(&whole.ListMeta, from)
 		require.NoError(t, err)
 		assert.Equal(t, envelope(t, coordinationv1.SchemeGroupVersion.WithKind("LeaseList"), whole), got)
 
-		got, err = Accepted{Encoding: Protobuf, Shape: PartialList, Version: "v1"}.ProtobufList(&whole.ListMeta, from)
+		got, err = Accepted{Codec: Leases, Encoding: Protobuf, Shape: PartialList, Version: "v1"}.ProtobufList(&whole.ListMeta, from)
 		require.NoError(t, err)
 		assert.Equal(t, envelope(t, metaV1.WithKind("PartialObjectMetadataList"), partial), got)
 
 		old := &metav1beta1.PartialObjectMetadataList{ListMeta: whole.ListMeta, Items: partial.Items}
-		got, err = Accepted{Encoding: Protobuf, Shape: PartialList, Version: "v1beta1"}.ProtobufList(&whole.ListMeta, from)
+		got, err = Accepted{Codec: Leases, Encoding: Protobuf, Shape: PartialList, Version: "v1beta1"}.ProtobufList(&whole.ListMeta, from)
 		require.NoError(t, err)
 		assert.Equal(t, envelope(t, metaV1beta1.WithKind("PartialObjectMetadataList"), old), got)
 	})
@@ -105,7 +105,7 @@ func TestProtobufListsAreWhatTheGenericSerializerWrites(t *testing.T) {
 func TestTranscodingEqualsDecodingAndEncoding(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		from, shown := stored(t)
-		want, err := EncodeLease(shown)
+		want, err := Leases.EncodeJSON(shown)
 		got, renderErr := from.Render()
 		assert.Equal(t, err == nil, renderErr == nil)
 		assert.Equal(t, string(want.whole), string(got.whole))
@@ -113,28 +113,28 @@ func TestTranscodingEqualsDecodingAndEncoding(t *testing.T) {
 	})
 	data, err := heartbeat(1).Marshal()
 	require.NoError(t, err)
-	_, ok := Stored{Data: data, Version: 1}.transcode()
+	_, ok := Stored{Codec: Leases, Data: data, Version: 1}.transcode()
 	assert.True(t, ok, "a heartbeat is ordinary")
 }
 
-// Bytes that no Lease.Marshal wrote are transcoded to what decoding and encoding make of them, or not at all.
+// Bytes that no Marshal wrote are transcoded to what decoding and encoding make of them, or not at all.
 func FuzzTranscode(f *testing.F) {
 	for _, body := range bodies {
-		lease := scanLease([]byte(body))
-		lease.ResourceVersion = ""
+		lease := Leases.scan([]byte(body))
+		lease.SetResourceVersion("")
 		data, err := lease.Marshal()
 		require.NoError(f, err)
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		from := Stored{Data: data, Version: 123456}
+		from := Stored{Codec: Leases, Data: data, Version: 123456}
 		got, ok := from.transcode()
 		if !ok {
 			return
 		}
 		lease, err := from.Decode()
 		require.NoError(t, err)
-		want, err := EncodeLease(lease)
+		want, err := Leases.EncodeJSON(lease)
 		require.NoError(t, err)
 		assert.Equal(t, string(want.whole), string(got.whole))
 		assert.Equal(t, want.spec, got.spec)
@@ -156,7 +156,7 @@ func TestLabelsAreFoundWhereTheyLie(t *testing.T) {
 		_, has := shown.Labels[other]
 		assert.Equal(t, has, found.Has(other))
 	})
-	assert.False(t, Stored{Data: []byte("garbage")}.Labels().Has("a"))
+	assert.False(t, Stored{Codec: Leases, Data: []byte("garbage")}.Labels().Has("a"))
 	assert.False(t, Stored{}.Labels().Has("a"))
 }
 
@@ -170,12 +170,12 @@ func listMeta(t *rapid.T) metav1.ListMeta {
 
 func TestJSONListsAreWhatTheGenericSerializerWrites(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var items []Lease
+		var items []Rendered
 		whole := &coordinationv1.LeaseList{ListMeta: listMeta(t), Items: []coordinationv1.Lease{}}
 		partial := &metav1.PartialObjectMetadataList{ListMeta: whole.ListMeta, Items: []metav1.PartialObjectMetadata{}}
 		for range rapid.IntRange(0, 4).Draw(t, "items") {
 			lease := leases.Draw(t, "lease")
-			item, err := EncodeLease(lease)
+			item, err := Leases.EncodeJSON(lease)
 			if err != nil {
 				continue
 			}
@@ -190,7 +190,7 @@ func TestJSONListsAreWhatTheGenericSerializerWrites(t *testing.T) {
 		for _, c := range []struct {
 			accepted Accepted
 			list     runtime.Object
-		}{{Accepted{}, whole}, {Accepted{Shape: PartialList, Version: "v1"}, partial}} {
+		}{{Accepted{Codec: Leases}, whole}, {Accepted{Codec: Leases, Shape: PartialList, Version: "v1"}, partial}} {
 			want, err := Accepted{}.Encode(c.list)
 			require.NoError(t, err)
 			got, err := c.accepted.AppendList(nil, &whole.ListMeta, items)
@@ -204,22 +204,22 @@ func TestTablesAreWhatTheGenericSerializerWrites(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		now := time.Unix(1e10, 0)
 		var rows []Row
-		table := &metav1.Table{ListMeta: listMeta(t), ColumnDefinitions: columns, Rows: []metav1.TableRow{}}
+		table := &metav1.Table{ListMeta: listMeta(t), ColumnDefinitions: Leases.columns, Rows: []metav1.TableRow{}}
 		table.SetGroupVersionKind(metaV1.WithKind("Table"))
 		include := rapid.SampledFrom([]Include{IncludeMetadata, IncludeNone, IncludeObject}).Draw(t, "include")
 		for range rapid.IntRange(0, 3).Draw(t, "rows") {
 			lease := leases.Draw(t, "lease")
-			object, err := EncodeLease(lease)
+			object, err := Leases.EncodeJSON(lease)
 			if err != nil {
 				continue
 			}
-			row := RowOf(lease, object)
+			row := Leases.Row(lease, object)
 			rows = append(rows, row)
-			want := metav1.TableRow{Cells: []any{row.Name, row.Holder, age(row.Created, now)}}
+			want := metav1.TableRow{Cells: []any{row.Name, row.Cells[0], age(row.Created, now)}}
 			switch include {
 			case IncludeObject:
 				whole := lease.DeepCopy()
-				whole.SetGroupVersionKind(leaseKind)
+				whole.SetGroupVersionKind(Leases.GroupVersionKind)
 				want.Object.Object = whole
 			case IncludeMetadata:
 				one := &metav1.PartialObjectMetadata{ObjectMeta: lease.ObjectMeta}
@@ -234,7 +234,7 @@ func TestTablesAreWhatTheGenericSerializerWrites(t *testing.T) {
 		}
 		want, err := Accepted{}.Encode(table)
 		require.NoError(t, err)
-		got, err := Accepted{Shape: Table, Version: "v1"}.AppendTable(nil, &table.ListMeta, rows, include, withColumns, now)
+		got, err := Accepted{Codec: Leases, Shape: Table, Version: "v1"}.AppendTable(nil, &table.ListMeta, rows, include, withColumns, now)
 		require.NoError(t, err)
 		assert.Equal(t, string(want), string(got))
 	})
@@ -243,13 +243,13 @@ func TestTablesAreWhatTheGenericSerializerWrites(t *testing.T) {
 func TestFramesAreReadByApimachinery(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		from, shown := stored(t)
-		object := envelope(t, leaseKind, shown)
+		object := envelope(t, Leases.GroupVersionKind, shown)
 		want := metav1.WatchEvent{Type: EventModified, Object: runtime.RawExtension{Raw: object}}
 		raw, err := want.Marshal()
 		require.NoError(t, err)
 
-		protobuf := Accepted{Encoding: Protobuf}
-		frame, err := protobuf.AppendLeaseFrame(nil, EventModified, from)
+		protobuf := Accepted{Codec: Leases, Encoding: Protobuf}
+		frame, err := protobuf.AppendStoredFrame(nil, EventModified, from)
 		require.NoError(t, err)
 		assert.Equal(t, protobuf.AppendFrame(nil, EventModified, object), frame)
 		assert.Equal(t, raw, protobuf.Message(frame))
@@ -259,23 +259,23 @@ func TestFramesAreReadByApimachinery(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, raw, unframed[:n])
 
-		partial := Accepted{Encoding: Protobuf, Shape: Partial, Version: "v1"}
+		partial := Accepted{Codec: Leases, Encoding: Protobuf, Shape: Partial, Version: "v1"}
 		one, err := partial.AppendProtobuf(nil, from)
 		require.NoError(t, err)
-		frame, err = partial.AppendLeaseFrame(nil, EventDeleted, from)
+		frame, err = partial.AppendStoredFrame(nil, EventDeleted, from)
 		require.NoError(t, err)
 		assert.Equal(t, partial.AppendFrame(nil, EventDeleted, one), frame)
 	})
 }
 
 func TestJSONFrames(t *testing.T) {
-	lease, err := EncodeLease(heartbeat(1))
+	lease, err := Leases.EncodeJSON(heartbeat(1))
 	require.NoError(t, err)
 	whole := heartbeat(1)
-	whole.SetGroupVersionKind(leaseKind)
+	whole.SetGroupVersionKind(Leases.GroupVersionKind)
 	want, err := Accepted{}.Encode(&frameObject{metav1.WatchEvent{Type: EventAdded, Object: runtime.RawExtension{Object: whole}}})
 	require.NoError(t, err)
-	assert.Equal(t, string(want), string(Accepted{}.AppendFrame(nil, EventAdded, lease.JSON())))
+	assert.Equal(t, string(want), string(Accepted{Codec: Leases}.AppendFrame(nil, EventAdded, lease.JSON())))
 }
 
 // frameObject lets a WatchEvent pass for an object; it has no kind.
@@ -287,15 +287,15 @@ func (*frameObject) GetObjectKind() schema.ObjectKind { return schema.EmptyObjec
 func (f *frameObject) DeepCopyObject() runtime.Object { return f }
 
 func TestTextForms(t *testing.T) {
-	lease, err := EncodeLease(heartbeat(1))
+	lease, err := Leases.EncodeJSON(heartbeat(1))
 	require.NoError(t, err)
 	pretty, err := Accepted{Pretty: true}.Convert(lease.JSON())
 	require.NoError(t, err)
 	assert.Contains(t, string(pretty), "{\n  \"kind\": \"Lease\",")
 	assert.NotEqual(t, byte('\n'), pretty[len(pretty)-1])
-	yaml, err := Accepted{Encoding: YAML}.Convert(lease.JSON())
+	yaml, err := Accepted{Codec: Leases, Encoding: YAML}.Convert(lease.JSON())
 	require.NoError(t, err)
-	decoded, _, err := DecodeLease(yaml, YAML, Strict)
+	decoded, _, err := Leases.Decode(yaml, YAML, Strict)
 	require.NoError(t, err)
 	assert.Equal(t, heartbeat(1), decoded)
 }
@@ -314,20 +314,20 @@ func TestGzip(t *testing.T) {
 }
 
 func BenchmarkList2000(b *testing.B) {
-	items, from := make([]Lease, 2000), make([]Stored, 2000)
+	items, from := make([]Rendered, 2000), make([]Stored, 2000)
 	for i := range items {
 		lease := heartbeat(i)
 		data, err := lease.Marshal()
 		require.NoError(b, err)
-		from[i] = Stored{Data: data, Version: uint64(i + 1000)}
-		items[i], err = EncodeLease(lease)
+		from[i] = Stored{Codec: Leases, Data: data, Version: uint64(i + 1000)}
+		items[i], err = Leases.EncodeJSON(lease)
 		require.NoError(b, err)
 	}
 	meta := &metav1.ListMeta{ResourceVersion: "3000"}
 	b.Run("json, rendered before", func(b *testing.B) {
 		measureCPU(b)
 		for b.Loop() {
-			list, err := Accepted{}.AppendList(nil, meta, items)
+			list, err := Accepted{Codec: Leases}.AppendList(nil, meta, items)
 			require.NoError(b, err)
 			b.SetBytes(int64(len(list)))
 		}
@@ -335,27 +335,27 @@ func BenchmarkList2000(b *testing.B) {
 	b.Run("json, from the store", func(b *testing.B) {
 		measureCPU(b)
 		for b.Loop() {
-			fresh := make([]Lease, len(from))
+			fresh := make([]Rendered, len(from))
 			for i := range from {
 				var err error
 				fresh[i], err = from[i].Render()
 				require.NoError(b, err)
 			}
-			_, err := Accepted{}.AppendList(nil, meta, fresh)
+			_, err := Accepted{Codec: Leases}.AppendList(nil, meta, fresh)
 			require.NoError(b, err)
 		}
 	})
 	b.Run("protobuf", func(b *testing.B) {
 		measureCPU(b)
 		for b.Loop() {
-			list, err := Accepted{Encoding: Protobuf}.ProtobufList(meta, from)
+			list, err := Accepted{Codec: Leases, Encoding: Protobuf}.ProtobufList(meta, from)
 			require.NoError(b, err)
 			b.SetBytes(int64(len(list)))
 		}
 	})
 	b.Run("gzip", func(b *testing.B) {
 		measureCPU(b)
-		list, err := Accepted{}.AppendList(nil, meta, items)
+		list, err := Accepted{Codec: Leases}.AppendList(nil, meta, items)
 		require.NoError(b, err)
 		b.SetBytes(int64(len(list)))
 		for b.Loop() {

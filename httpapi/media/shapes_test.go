@@ -101,7 +101,7 @@ var leases = rapid.Custom(func(t *rapid.T) *coordinationv1.Lease {
 // heartbeat is a Lease as a kubelet renews it.
 func heartbeat(n int) *coordinationv1.Lease {
 	name := fmt.Sprintf("node-%d", n)
-	lease := scanLease([]byte(strings.ReplaceAll(bodies["client-go renewal"], "node-1", name)))
+	lease := Leases.scan([]byte(strings.ReplaceAll(bodies["client-go renewal"], "node-1", name))).(*coordinationv1.Lease)
 	lease.ResourceVersion = ""
 	return lease
 }

@@ -5,26 +5,23 @@ import (
 	"slices"
 	"time"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/leasehold/leasehold/httpapi/object"
 )
 
 // Row is one line of a Table.
 type Row struct {
 	Name    string
-	Holder  string
+	Cells   []string  // between name and age
 	Created time.Time // zero is shown as <unknown>
-	Object  Lease
+	Object  Rendered
 }
 
-// RowOf returns the line that shows a Lease, whose rendering is object.
-func RowOf(lease *coordinationv1.Lease, object Lease) Row {
-	row := Row{Name: lease.Name, Created: lease.CreationTimestamp.Time, Object: object}
-	if lease.Spec.HolderIdentity != nil {
-		row.Holder = *lease.Spec.HolderIdentity
-	}
-	return row
+// Row returns the line that shows an object, which is rendered as given.
+func (c *Codec) Row(o object.Object, rendered Rendered) Row {
+	return Row{Name: o.GetName(), Cells: c.cells(o), Created: o.GetCreationTimestamp().Time, Object: rendered}
 }
 
 // Include says what each row of a Table holds beside its cells.
@@ -51,12 +48,11 @@ func ParseInclude(value string) (Include, error) {
 		`": must be 'Metadata', 'Object', 'None', or empty`}
 }
 
-// columns are what kube-apiserver shows of a Lease.
-var columns = []metav1.TableColumnDefinition{
-	{Name: "Name", Type: "string", Format: "name", Description: metav1.ObjectMeta{}.SwaggerDoc()["name"]},
-	{Name: "Holder", Type: "string", Description: coordinationv1.LeaseSpec{}.SwaggerDoc()["holderIdentity"]},
-	{Name: "Age", Type: "string", Description: metav1.ObjectMeta{}.SwaggerDoc()["creationTimestamp"]},
-}
+// The columns that every kind has.
+var (
+	nameColumn = []metav1.TableColumnDefinition{{Name: "Name", Type: "string", Format: "name", Description: metav1.ObjectMeta{}.SwaggerDoc()["name"]}}
+	ageColumn  = []metav1.TableColumnDefinition{{Name: "Age", Type: "string", Description: metav1.ObjectMeta{}.SwaggerDoc()["creationTimestamp"]}}
+)
 
 // AppendTable writes a Table as JSON. A stream tells the columns in its first Table only, the others have null. now is what
 // ages are counted to.
@@ -72,7 +68,7 @@ func (a Accepted) AppendTable(dst []byte, meta *metav1.ListMeta, rows []Row, inc
 	}
 	dst = append(dst, `,"columnDefinitions":`...)
 	if withColumns {
-		told, err := json.Marshal(columns)
+		told, err := json.Marshal(a.Codec.columns)
 		if err != nil {
 			return nil, err
 		}
@@ -86,7 +82,9 @@ func (a Accepted) AppendTable(dst []byte, meta *metav1.ListMeta, rows []Row, inc
 			dst = append(dst, ',')
 		}
 		dst = appendString(append(dst, `{"cells":[`...), row.Name)
-		dst = appendString(append(dst, ','), row.Holder)
+		for _, cell := range row.Cells {
+			dst = appendString(append(dst, ','), cell)
+		}
 		dst = appendString(append(dst, ','), age(row.Created, now))
 		dst = append(dst, `],"object":`...)
 		switch include {

@@ -7,49 +7,49 @@ import (
 	"time"
 )
 
-// Render renders a stored Lease as JSON.
-func (s Stored) Render() (Lease, error) {
-	if lease, ok := s.transcode(); ok {
-		return lease, nil
+// Render renders a stored object as JSON.
+func (s Stored) Render() (Rendered, error) {
+	if rendered, ok := s.transcode(); ok {
+		return rendered, nil
 	}
-	lease, err := s.Decode()
+	o, err := s.Decode()
 	if err != nil {
-		return Lease{}, err
+		return Rendered{}, err
 	}
-	return EncodeLease(lease)
+	return s.Codec.EncodeJSON(o)
 }
 
-// transcode writes JSON straight from protobuf, without a Lease between. It can, since both have their fields in the same
-// order when Lease.Marshal wrote the one and encoding/json would write the other; it gives up on anything in another
-// order, or that Lease.Marshal would not have written.
-func (s Stored) transcode() (Lease, bool) {
+// transcode writes JSON straight from protobuf, without an object between. It can, since both have their fields in the same
+// order when Marshal wrote the one and encoding/json would write the other; it gives up on anything in another order, or
+// that Marshal would not have written.
+func (s Stored) transcode() (Rendered, bool) {
 	metadata, rest, ok := field(s.Data)
 	if !ok || s.Data[0] != tagMetadata {
-		return Lease{}, false
+		return Rendered{}, false
 	}
 	spec, rest, ok := field(rest)
 	if !ok || len(rest) > 0 || s.Data[len(s.Data)-len(spec)-1-varintSize(len(spec))] != tagSecond {
-		return Lease{}, false
+		return Rendered{}, false
 	}
 	scratch := scratches.Get().(*[]byte)
 	defer scratches.Put(scratch)
 	t := transcoder{ok: true}
-	t.buffer = append((*scratch)[:0], leaseHead...)
+	t.buffer = append((*scratch)[:0], s.Codec.head...)
 	t.meta(metadata, s.Version)
 	at := len(t.buffer)
 	t.buffer = append(t.buffer, `,"spec":`...)
-	t.spec(spec)
-	t.buffer = append(t.buffer, leaseTail...)
+	s.Codec.transcodeSpec(&t, spec)
+	t.buffer = append(t.buffer, tail...)
 	*scratch = t.buffer
 	if !t.ok {
-		return Lease{}, false
+		return Rendered{}, false
 	}
-	return Lease{whole: bytes.Clone(t.buffer), spec: at}, true
+	return Rendered{whole: bytes.Clone(t.buffer), head: len(s.Codec.head), spec: at}, true
 }
 
 // transcoder walks over protobuf and writes JSON. ok becomes false when it gives up.
 type transcoder struct {
-	object
+	writer
 	ok bool
 }
 
@@ -306,33 +306,6 @@ func (t *transcoder) fieldSet(data []byte) {
 	}
 	t.name("fieldsV1")
 	t.buffer = append(t.buffer, raw...)
-}
-
-func (t *transcoder) spec(data []byte) {
-	t.begin()
-	fields := walker{rest: data, repeats: noneRepeats}
-	for fields.next() {
-		switch text := fields.text; fields.number {
-		case -1:
-			t.present("holderIdentity", text)
-		case 2:
-			t.number("leaseDurationSeconds", int64(int32(fields.value)))
-		case -3:
-			t.moment("acquireTime", text, appendMicrosecond)
-		case -4:
-			t.moment("renewTime", text, appendMicrosecond)
-		case 5:
-			t.number("leaseTransitions", int64(int32(fields.value)))
-		case -6:
-			t.present("strategy", text)
-		case -7:
-			t.present("preferredHolder", text)
-		default:
-			t.ok = false
-		}
-	}
-	t.ok = t.ok && !fields.bad
-	t.end()
 }
 
 // moment writes a timestamp; nothing in it is the zero time.

@@ -1,33 +1,34 @@
 package patch
 
 import (
-	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/leasehold/leasehold/httpapi/object"
 )
 
-// Apply gives the object that body makes of current, which is not changed. Current carries its resourceVersion, so that
+// Apply gives the object that body makes of current, which is of that kind and is not changed. Current carries its resourceVersion, so that
 // a patch can test for it or set another. The result may have any name, namespace, uid and version: those are the
 // caller's to compare. FieldValidation is metav1.FieldValidationIgnore, Warn or Strict; empty means Warn, as it does for
 // the server. Warnings come in the order of the server: the patch's own, then the result's.
-func Apply(kind types.PatchType, current *coordinationv1.Lease, body []byte, fieldValidation string) (next *coordinationv1.Lease, warnings []string, err error) {
+func Apply(kind object.Kind, patchType types.PatchType, current object.Object, body []byte, fieldValidation string) (next object.Object, warnings []string, err error) {
 	if fieldValidation == "" {
 		fieldValidation = metav1.FieldValidationWarn
 	}
 	var complaints []error
-	switch kind {
+	switch patchType {
 	case types.JSONPatchType, types.MergePatchType:
-		next, complaints, err = applyToText(kind, current, body, fieldValidation)
+		next, complaints, err = applyToText(kind, patchType, current, body, fieldValidation)
 	case types.StrategicMergePatchType:
-		next, complaints, err = strategic(current, body, fieldValidation)
+		next, complaints, err = strategic(kind, current, body, fieldValidation)
 	default:
-		err = refuse(ErrUnsupportedType, "unsupported patch type "+string(kind))
+		err = refuse(ErrUnsupportedType, "unsupported patch type "+string(patchType))
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	next.TypeMeta = metav1.TypeMeta{}
+	*object.Type(next) = metav1.TypeMeta{}
 	for _, complaint := range complaints {
 		warnings = append(warnings, complaint.Error())
 	}

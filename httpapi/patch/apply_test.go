@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/leasehold/leasehold/httpapi/lease"
 	"github.com/leasehold/leasehold/httpapi/patch"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -98,17 +99,17 @@ func TestApply(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			current := held()
-			next, warnings, err := patch.Apply(c.kind, current, []byte(c.body), "")
+			next, warnings, err := patch.Apply(lease.Kind, c.kind, current, []byte(c.body), "")
 			require.NoError(t, err)
-			assert.JSONEq(t, c.want, changed(t, next))
+			assert.JSONEq(t, c.want, changed(t, next.(*coordinationv1.Lease)))
 			assert.Equal(t, c.warnings, warnings)
 			assert.Equal(t, held(), current, "current is not touched")
 
-			_, warnings, err = patch.Apply(c.kind, current, []byte(c.body), ignore)
+			_, warnings, err = patch.Apply(lease.Kind, c.kind, current, []byte(c.body), ignore)
 			require.NoError(t, err)
 			assert.Empty(t, warnings)
 
-			_, _, err = patch.Apply(c.kind, current, []byte(c.body), strict)
+			_, _, err = patch.Apply(lease.Kind, c.kind, current, []byte(c.body), strict)
 			if len(c.warnings) == 0 {
 				assert.NoError(t, err)
 				return
@@ -164,7 +165,7 @@ func TestRefusals(t *testing.T) {
 		"plain JSON is no kind of patch": {"application/json", `{}`, warn, patch.ErrUnsupportedType},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, _, err := patch.Apply(c.kind, held(), []byte(c.body), c.fieldValidation)
+			_, _, err := patch.Apply(lease.Kind, c.kind, held(), []byte(c.body), c.fieldValidation)
 			require.ErrorIs(t, err, c.want)
 			var refusal *patch.Error
 			require.ErrorAs(t, err, &refusal)
@@ -175,6 +176,6 @@ func TestRefusals(t *testing.T) {
 		})
 	}
 
-	_, _, err := patch.Apply(types.JSONPatchType, held(), []byte(tests(10000)), warn)
+	_, _, err := patch.Apply(lease.Kind, types.JSONPatchType, held(), []byte(tests(10000)), warn)
 	require.NoError(t, err, "ten thousand operations are allowed")
 }

@@ -4,36 +4,45 @@ import (
 	"encoding/json"
 	"fmt"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	kjson "sigs.k8s.io/json"
-)
 
-const (
-	apiVersion = "coordination.k8s.io/v1"
-	kind       = "Lease"
+	"github.com/leasehold/leasehold/httpapi/object"
 )
 
 // encode writes the object as a client would read it, since that is what the patch was made for.
-func encode(current *coordinationv1.Lease) ([]byte, error) {
-	shown := *current
-	shown.APIVersion, shown.Kind = apiVersion, kind
-	text, err := json.Marshal(&shown)
+func encode(kind object.Kind, current object.Object) ([]byte, error) {
+	text, err := json.Marshal(kind.As(current))
 	if err != nil {
-		return nil, fmt.Errorf("encode %s/%s: %w", current.Namespace, current.Name, err)
+		return nil, fmt.Errorf("encode %s/%s: %w", current.GetNamespace(), current.GetName(), err)
 	}
 	return text, nil
 }
 
-// decode reads the patched text: complaints are unknown and repeated fields, an error is what makes it no Lease.
-// Field names match with case, whole numbers must be written as such. A missing kind or apiVersion is not missed.
-func decode(text []byte) (next *coordinationv1.Lease, complaints []error, err error) {
-	next = &coordinationv1.Lease{}
+// decode reads the patched text: complaints are unknown and repeated fields, an error is what makes it no object of the
+// kind. Field names match with case, whole numbers must be written as such. A missing kind or apiVersion is not missed,
+// and any version will do in which the kind can be had.
+func decode(kind object.Kind, text []byte) (next object.Object, complaints []error, err error) {
+	next = kind.New()
 	complaints, err = kjson.UnmarshalStrict(text, next)
 	if err != nil {
 		return nil, nil, err
 	}
-	if next.APIVersion != "" && next.APIVersion != apiVersion || next.Kind != "" && next.Kind != kind {
-		return nil, nil, fmt.Errorf("no kind %q is registered for version %q", next.Kind, next.APIVersion)
+	if !known(kind, object.Type(next)) {
+		return nil, nil, fmt.Errorf("no kind %q is registered for version %q", object.Type(next).Kind, object.Type(next).APIVersion)
 	}
 	return next, complaints, nil
+}
+
+func known(kind object.Kind, given *metav1.TypeMeta) bool {
+	if given.Kind != "" && given.Kind != kind.Kind {
+		return false
+	}
+	if given.APIVersion == "" {
+		return true
+	}
+	version, err := schema.ParseGroupVersion(given.APIVersion)
+	_, ok := kind.In(version)
+	return err == nil && ok
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/leasehold/leasehold/httpapi/lease"
 	"github.com/leasehold/leasehold/httpapi/patch"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -24,7 +25,7 @@ func FuzzApply(f *testing.F) {
 	}
 	kinds := []types.PatchType{types.JSONPatchType, types.MergePatchType, types.StrategicMergePatchType}
 	f.Fuzz(func(t *testing.T, kind int, body []byte) {
-		next, _, err := patch.Apply(kinds[uint(kind)%3], held(), body, "")
+		next, _, err := patch.Apply(lease.Kind, kinds[uint(kind)%3], held(), body, "")
 		if (next == nil) == (err == nil) {
 			t.Fatalf("%v and %v", next, err)
 		}

@@ -6,30 +6,31 @@ import (
 	"sync"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
-	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	kjson "sigs.k8s.io/json"
+
+	"github.com/leasehold/leasehold/httpapi/object"
 )
 
 // MaxOperations is the largest number of operations in one JSON patch.
 const MaxOperations = 10000
 
 // applyToText runs the two kinds of patch that work on the object's JSON.
-func applyToText(kind types.PatchType, current *coordinationv1.Lease, body []byte, fieldValidation string) (*coordinationv1.Lease, []error, error) {
-	text, err := encode(current)
+func applyToText(kind object.Kind, patchType types.PatchType, current object.Object, body []byte, fieldValidation string) (object.Object, []error, error) {
+	text, err := encode(kind, current)
 	if err != nil {
 		return nil, nil, err
 	}
 	transform := mergePatch
-	if kind == types.JSONPatchType {
+	if patchType == types.JSONPatchType {
 		transform = jsonPatch
 	}
 	patched, own, err := transform(text, body, fieldValidation)
 	if err != nil {
 		return nil, nil, err
 	}
-	next, complaints, err := decode(patched)
+	next, complaints, err := decode(kind, patched)
 	if err != nil {
 		return nil, nil, noResult(string(patched), err)
 	}

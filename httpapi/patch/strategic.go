@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/mergepatch"
@@ -12,14 +11,15 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/leasehold/leasehold/httpapi/fieldmanager"
+	"github.com/leasehold/leasehold/httpapi/object"
 )
 
 // strategic runs a strategic merge patch, which works on maps and takes its rules (finalizers are a set, owners are
 // keyed by uid) from the Go type. Kind and apiVersion in the patch are of no effect.
-func strategic(current *coordinationv1.Lease, body []byte, fieldValidation string) (*coordinationv1.Lease, []error, error) {
+func strategic(kind object.Kind, current object.Object, body []byte, fieldValidation string) (object.Object, []error, error) {
 	original, err := runtime.DefaultUnstructuredConverter.ToUnstructured(current)
 	if err != nil {
-		return nil, nil, fmt.Errorf("convert %s/%s: %w", current.Namespace, current.Name, err)
+		return nil, nil, fmt.Errorf("convert %s/%s: %w", current.GetNamespace(), current.GetName(), err)
 	}
 	changes := map[string]any{}
 	own, err := kjson.UnmarshalStrict(body, &changes)
@@ -31,11 +31,11 @@ func strategic(current *coordinationv1.Lease, body []byte, fieldValidation strin
 		return nil, nil, refuse(ErrTooManyOperations, err.Error())
 	}
 	shown := fmt.Sprintf("%+v", changes)
-	patched, err := strategicpatch.StrategicMergeMapPatch(original, changes, &coordinationv1.Lease{})
+	patched, err := strategicpatch.StrategicMergeMapPatch(original, changes, kind.New())
 	if err != nil {
 		return nil, nil, strategicError(err)
 	}
-	next := &coordinationv1.Lease{}
+	next := kind.New()
 	strict := fieldValidation != metav1.FieldValidationIgnore
 	err = runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(patched, next, strict)
 	found, unknown := runtime.AsStrictDecodingError(err)

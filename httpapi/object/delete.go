@@ -1,4 +1,4 @@
-package lease
+package object
 
 //lint:file-ignore SA1019 orphanDependents is deprecated, but clients may still send it.
 
@@ -6,34 +6,34 @@ import (
 	"slices"
 	"time"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Delete tells what a delete of current does: it removes the object (next is nil), or, where finalizers hold it, leaves
-// it marked. Next is then a new object; a repeated delete gives one that is Equal to current, hence no new version.
-// The grace period is of no effect on Leases.
-func Delete(current *coordinationv1.Lease, options *metav1.DeleteOptions, now time.Time) (next *coordinationv1.Lease) {
-	finalizers := finalizersForDelete(current.Finalizers, options)
+// it marked. Next is then a new object; a repeated delete gives one that differs from current in nothing, hence no new
+// version. The grace period is of no effect.
+func Delete(current Object, options *metav1.DeleteOptions, now time.Time) (next Object) {
+	finalizers := finalizersForDelete(current.GetFinalizers(), options)
 	if len(finalizers) == 0 {
 		return nil
 	}
-	next = current.DeepCopy()
-	next.Finalizers = finalizers
-	if next.DeletionTimestamp == nil && next.Generation > 0 {
-		next.Generation++
+	next = Copy(current)
+	meta := Meta(next)
+	meta.Finalizers = finalizers
+	if meta.DeletionTimestamp == nil && meta.Generation > 0 {
+		meta.Generation++
 	}
 	moment := Moment(now)
-	if next.DeletionTimestamp == nil || next.DeletionTimestamp.After(moment.Time) {
-		next.DeletionTimestamp = &moment
+	if meta.DeletionTimestamp == nil || meta.DeletionTimestamp.After(moment.Time) {
+		meta.DeletionTimestamp = &moment
 	}
-	next.DeletionGracePeriodSeconds = new(int64)
+	meta.DeletionGracePeriodSeconds = new(int64)
 	return next
 }
 
 // Released tells whether writing next over current completes a deletion: current is marked, and no finalizer is left.
 // The write is then a removal, answered with next under the version of current.
-func Released(next, current *coordinationv1.Lease) bool {
+func Released(next, current *metav1.ObjectMeta) bool {
 	if len(next.Finalizers) > 0 || current.DeletionTimestamp == nil {
 		return false
 	}

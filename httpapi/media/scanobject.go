@@ -1,38 +1,39 @@
 package media
 
 import (
-	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/leasehold/leasehold/httpapi/object"
 )
 
 // unknown is the number of a field that is not known: the scanner has then given up anyway.
 const unknown = 63
 
-// scanLease reads a Lease from JSON as client-go, the kubelet and the clients of other languages send it, or returns nil
+// scan reads an object from JSON as client-go, the kubelet and the clients of other languages send it, or returns nil
 // if there is anything uncommon about it: unknown or double fields, null, escapes, another kind, anything wrong. What it
 // returns equals what the generic decoder would, strict or not; that one reads what this one declines.
-func scanLease(body []byte) *coordinationv1.Lease {
+func (c *Codec) scan(body []byte) object.Object {
 	s := &scanner{text: string(body), ok: true}
-	lease := &coordinationv1.Lease{}
+	o := c.New()
 	s.space()
 	s.fields(func(name string) int {
 		switch name {
 		case "kind":
-			if s.string() != leaseKind.Kind {
+			if s.string() != c.Kind.Kind {
 				s.fail()
 			}
 			return 0
 		case "apiVersion":
-			if s.string() != "coordination.k8s.io/v1" {
+			if s.string() != c.apiVersion {
 				s.fail()
 			}
 			return 1
 		case "metadata":
-			s.meta(&lease.ObjectMeta)
+			s.meta(object.Meta(o))
 			return 2
 		case "spec":
-			s.spec(&lease.Spec)
+			c.scanSpec(s, o)
 			return 3
 		}
 		s.fail()
@@ -42,37 +43,7 @@ func scanLease(body []byte) *coordinationv1.Lease {
 	if !s.ok || s.at != len(s.text) {
 		return nil
 	}
-	return lease
-}
-
-func (s *scanner) spec(spec *coordinationv1.LeaseSpec) {
-	s.fields(func(name string) int {
-		switch name {
-		case "holderIdentity":
-			spec.HolderIdentity = pointer(s.string())
-			return 0
-		case "leaseDurationSeconds":
-			spec.LeaseDurationSeconds = pointer(int32(s.integer(32)))
-			return 1
-		case "acquireTime":
-			spec.AcquireTime = &metav1.MicroTime{Time: s.moment(6)}
-			return 2
-		case "renewTime":
-			spec.RenewTime = &metav1.MicroTime{Time: s.moment(6)}
-			return 3
-		case "leaseTransitions":
-			spec.LeaseTransitions = pointer(int32(s.integer(32)))
-			return 4
-		case "strategy":
-			spec.Strategy = pointer(coordinationv1.CoordinatedLeaseStrategy(s.string()))
-			return 5
-		case "preferredHolder":
-			spec.PreferredHolder = pointer(s.string())
-			return 6
-		}
-		s.fail()
-		return unknown
-	})
+	return o
 }
 
 func (s *scanner) meta(meta *metav1.ObjectMeta) {

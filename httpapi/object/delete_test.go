@@ -1,4 +1,4 @@
-package lease_test
+package object_test
 
 //lint:file-ignore SA1019 orphanDependents is deprecated, but clients may still send it.
 
@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/leasehold/leasehold/httpapi/lease"
+	"github.com/leasehold/leasehold/httpapi/object"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -39,15 +39,15 @@ func TestDeleteLeavesTheFinalizersThatHold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			current := valid(func(l *coordinationv1.Lease) { l.Finalizers = c.finalizers })
-			next := lease.Delete(current, c.options, now)
+			next := object.Delete(current, c.options, now)
 			if c.left == nil {
 				require.Nil(t, next)
 				return
 			}
 			require.NotNil(t, next)
-			assert.Equal(t, c.left, next.Finalizers)
-			assert.Equal(t, "2026-03-04T04:06:07Z", next.DeletionTimestamp.Format(time.RFC3339Nano))
-			assert.EqualValues(t, ptr.To[int64](0), next.DeletionGracePeriodSeconds)
+			assert.Equal(t, c.left, next.GetFinalizers())
+			assert.Equal(t, "2026-03-04T04:06:07Z", next.GetDeletionTimestamp().Format(time.RFC3339Nano))
+			assert.EqualValues(t, ptr.To[int64](0), next.GetDeletionGracePeriodSeconds())
 			assert.Nil(t, current.DeletionTimestamp, "current is not touched")
 		})
 	}
@@ -55,20 +55,20 @@ func TestDeleteLeavesTheFinalizersThatHold(t *testing.T) {
 
 func TestDeletingTwiceChangesNothing(t *testing.T) {
 	current := valid(func(l *coordinationv1.Lease) { l.Finalizers, l.Generation = []string{"a/b"}, 4 })
-	once := lease.Delete(current, nil, now)
-	require.EqualValues(t, 5, once.Generation)
+	once := object.Delete(current, nil, now)
+	require.EqualValues(t, 5, once.GetGeneration())
 
-	twice := lease.Delete(once, nil, now.Add(time.Hour))
-	assert.True(t, lease.Equal(twice, once))
+	twice := object.Delete(once, nil, now.Add(time.Hour))
+	assert.True(t, object.SameMetadata(object.Meta(twice), object.Meta(once)))
 }
 
 func TestAnUpdateThatClearsTheLastFinalizerReleases(t *testing.T) {
 	held := valid(func(l *coordinationv1.Lease) { l.Finalizers = []string{"a/b"} })
-	marked := lease.Delete(held, nil, now)
+	marked := object.Meta(object.Delete(held, nil, now))
 	cleared := marked.DeepCopy()
 	cleared.Finalizers = nil
 
-	assert.True(t, lease.Released(cleared, marked))
-	assert.False(t, lease.Released(marked, marked), "still held")
-	assert.False(t, lease.Released(cleared, held), "never deleted")
+	assert.True(t, object.Released(cleared, marked))
+	assert.False(t, object.Released(marked, marked), "still held")
+	assert.False(t, object.Released(cleared, &held.ObjectMeta), "never deleted")
 }

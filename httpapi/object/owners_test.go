@@ -1,9 +1,9 @@
-package lease_test
+package object_test
 
 import (
 	"testing"
 
-	"github.com/leasehold/leasehold/httpapi/lease"
+	"github.com/leasehold/leasehold/httpapi/object"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -15,10 +15,10 @@ func TestRepeatedOwnersAreDroppedWithAWarning(t *testing.T) {
 	q := metav1.OwnerReference{APIVersion: "v1", Kind: "Pod", Name: "q", UID: "u1"}
 	next := valid(func(l *coordinationv1.Lease) { l.OwnerReferences = []metav1.OwnerReference{p, q, p} })
 
-	warnings := lease.DropDuplicateOwners(next)
+	warnings := object.DropDuplicateOwners(&next.ObjectMeta)
 	require.Len(t, warnings, 1)
 	assert.Contains(t, warnings[0], "duplicate UID(s) observed: u1")
 	assert.Equal(t, []metav1.OwnerReference{p, q}, next.OwnerReferences, "one uid with two names stays")
 
-	assert.Empty(t, lease.DropDuplicateOwners(next))
+	assert.Empty(t, object.DropDuplicateOwners(&next.ObjectMeta))
 }

@@ -1,9 +1,8 @@
-package lease
+package object
 
 import (
 	"time"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -11,7 +10,7 @@ import (
 // PrepareCreate overwrites the fields that a client may send but the server decides: uid, creationTimestamp, the
 // deletion marks and selfLink. A generation that was sent is kept, as kube-apiserver keeps it. If there is no name but
 // a generateName, the name is made here. Times are whole seconds, as metav1.Time is written.
-func PrepareCreate(next *coordinationv1.Lease, now time.Time, uid types.UID) {
+func PrepareCreate(next *metav1.ObjectMeta, now time.Time, uid types.UID) {
 	WipeSystemFields(next)
 	next.CreationTimestamp = Moment(now)
 	next.UID = uid
@@ -22,7 +21,7 @@ func PrepareCreate(next *coordinationv1.Lease, now time.Time, uid types.UID) {
 
 // WipeSystemFields drops what no client decides about an object that is yet to be created. A client's uid must be
 // looked at before: an update that carries one and finds no object is a conflict.
-func WipeSystemFields(next *coordinationv1.Lease) {
+func WipeSystemFields(next *metav1.ObjectMeta) {
 	next.UID = ""
 	next.CreationTimestamp = metav1.Time{}
 	next.DeletionTimestamp = nil
@@ -32,8 +31,8 @@ func WipeSystemFields(next *coordinationv1.Lease) {
 
 // PrepareUpdate quietly takes from current what an update cannot change: generation, creationTimestamp and, once they
 // are set, the deletion marks. A missing uid is filled in. What differs after this in uid or deletionTimestamp was
-// meant, and ValidateUpdate refuses it.
-func PrepareUpdate(next, current *coordinationv1.Lease) {
+// meant, and validation refuses it.
+func PrepareUpdate(next, current *metav1.ObjectMeta) {
 	next.SetSelfLink("")
 	next.Generation = current.Generation
 	next.CreationTimestamp = current.CreationTimestamp

@@ -1,9 +1,9 @@
-package lease
+package object
 
 import "k8s.io/apimachinery/pkg/util/rand"
 
 const (
-	// maxName is the limit of a DNS subdomain, which is what a Lease's name must be.
+	// maxName is the limit of a DNS subdomain, which is what a name may be at most.
 	maxName = 253
 	// randomLetters is how many characters GenerateName adds.
 	randomLetters = 5

@@ -1,11 +1,10 @@
-package lease
+package object
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -15,7 +14,7 @@ const duplicateOwners = ".metadata.ownerReferences contains duplicate entries; A
 
 // DropDuplicateOwners removes owner references that repeat an earlier one entirely, and returns the warnings to answer
 // with: one that names their uids, or none. Two different references with one uid both stay.
-func DropDuplicateOwners(next *coordinationv1.Lease) (warnings []string) {
+func DropDuplicateOwners(next *metav1.ObjectMeta) (warnings []string) {
 	if len(next.OwnerReferences) < 2 {
 		return nil
 	}

@@ -1,13 +1,14 @@
-package lease_test
+package object_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/leasehold/leasehold/httpapi/lease"
+	"github.com/leasehold/leasehold/httpapi/object"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -19,7 +20,7 @@ func TestCreateOverwritesSystemFieldsButKeepsGeneration(t *testing.T) {
 		l.DeletionTimestamp = &metav1.Time{Time: now}
 		l.DeletionGracePeriodSeconds = new(int64)
 	})
-	lease.PrepareCreate(next, now, "ours")
+	object.PrepareCreate(&next.ObjectMeta, now, "ours")
 
 	assert.EqualValues(t, "ours", next.UID)
 	assert.Equal(t, "2026-03-04T04:06:07Z", next.CreationTimestamp.Format("2006-01-02T15:04:05.999Z07:00"))
@@ -39,33 +40,33 @@ func TestUpdateResetsWhatItCannotChange(t *testing.T) {
 		l.UID, l.Generation, l.CreationTimestamp = "", 9, metav1.Unix(200, 0)
 		l.SetSelfLink("/x")
 	})
-	lease.PrepareUpdate(next, current)
+	object.PrepareUpdate(&next.ObjectMeta, &current.ObjectMeta)
 
-	assert.True(t, lease.Equal(next, current))
-	assert.Empty(t, lease.ValidateUpdate(next, current))
+	assert.True(t, object.SameMetadata(&next.ObjectMeta, &current.ObjectMeta))
+	assert.Empty(t, object.ValidateUpdate(&next.ObjectMeta, &current.ObjectMeta, validation.NameIsDNSSubdomain))
 }
 
 func TestAnUpdateThatMeansAnotherUIDKeepsIt(t *testing.T) {
 	next := valid(func(l *coordinationv1.Lease) { l.UID = "other" })
-	lease.PrepareUpdate(next, valid(nil))
+	object.PrepareUpdate(&next.ObjectMeta, &valid(nil).ObjectMeta)
 	assert.EqualValues(t, "other", next.UID)
 }
 
 func TestGenerateName(t *testing.T) {
-	require.Regexp(t, `^job-[bcdfghjklmnpqrstvwxz2456789]{5}$`, lease.GenerateName("job-"))
-	require.NotEqual(t, lease.GenerateName("job-"), lease.GenerateName("job-"))
+	require.Regexp(t, `^job-[bcdfghjklmnpqrstvwxz2456789]{5}$`, object.GenerateName("job-"))
+	require.NotEqual(t, object.GenerateName("job-"), object.GenerateName("job-"))
 
-	long := lease.GenerateName(strings.Repeat("g", 249))
+	long := object.GenerateName(strings.Repeat("g", 249))
 	require.Regexp(t, `^g{248}[bcdfghjklmnpqrstvwxz2456789]{5}$`, long)
 }
 
 func TestANameWinsOverGenerateName(t *testing.T) {
 	next := valid(func(l *coordinationv1.Lease) { l.GenerateName = "gen-" })
-	lease.PrepareCreate(next, now, "u")
+	object.PrepareCreate(&next.ObjectMeta, now, "u")
 	assert.Equal(t, "a", next.Name)
 	assert.Equal(t, "gen-", next.GenerateName)
 
 	next = valid(func(l *coordinationv1.Lease) { l.Name, l.GenerateName = "", "gen-" })
-	lease.PrepareCreate(next, now, "u")
+	object.PrepareCreate(&next.ObjectMeta, now, "u")
 	assert.Regexp(t, `^gen-.{5}$`, next.Name)
 }
