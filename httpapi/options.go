@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"mime"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,11 +13,18 @@ import (
 	"github.com/leasehold/leasehold/httpapi/fieldmanager"
 )
 
+// maxParameters is how many parameters a query may have. Of one with more net/url gives none at all: a dry run would write,
+// and a deletion of some objects would be one of all.
+const maxParameters = 10000
+
 // parseQuery parses the query once for all. timeout is understood everywhere; the server's own limits hold anyway, so
 // only a value that cannot be understood makes a difference.
 func (q *request) parseQuery() error {
 	if q.http.URL.RawQuery == "" {
 		return nil
+	}
+	if parameters := strings.Count(q.http.URL.RawQuery, "&") + 1; parameters > maxParameters {
+		return badRequest("too many query parameters: %d, at most %d are read", parameters, maxParameters)
 	}
 	// Like kube-apiserver, take what can be parsed of a query and leave the rest.
 	q.query = q.http.URL.Query()
