@@ -1,6 +1,9 @@
 package e2e
 
 import (
+	"bytes"
+	"os/exec"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -32,4 +35,28 @@ func TestPythonClientsElectALeader(t *testing.T) {
 	lock.awaitRenewals(2)
 	lock.assertOneHolderAtATime()
 	assert.Equal(t, []string{"first", "second"}, lock.holders())
+}
+
+// pythonScript is a file of the Python client's checks. The zone is one that is far from UTC and not by whole hours, for
+// this client turns every time that it reads into the machine's own.
+func pythonScript(t *testing.T, file string) script {
+	t.Helper()
+	return script{
+		command: []string{python(t), filepath.Join("python", file)},
+		env:     []string{"TZ=AAA-5:45", "PYTHONDONTWRITEBYTECODE=1"},
+	}
+}
+
+// python returns an interpreter that has the client: the system's own, or the one on the PATH.
+func python(t *testing.T) string {
+	t.Helper()
+	for _, interpreter := range []string{"/usr/bin/python3", "python3"} {
+		version, err := exec.Command(interpreter, "-c", "import kubernetes; print(kubernetes.__version__)").Output()
+		if err == nil {
+			t.Logf("kubernetes %s in %s", bytes.TrimSpace(version), interpreter)
+			return interpreter
+		}
+	}
+	lackClient(t, "no python3 has the package kubernetes")
+	return ""
 }

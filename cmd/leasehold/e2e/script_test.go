@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -55,30 +54,6 @@ func (s script) start(t *testing.T, c *cluster, arguments ...string) *exec.Cmd {
 	command := exec.CommandContext(ctx, s.command[0], slices.Concat(s.command[1:], arguments)...)
 	command.Env = slices.Concat(os.Environ(), s.env, []string{"LEASEHOLD=" + leasehold, "LEASEHOLD_DEV_DIR=" + c.dir})
 	return command
-}
-
-// pythonScript is a file of the Python client's checks. The zone is one that is far from UTC and not by whole hours, for
-// this client turns every time that it reads into the machine's own.
-func pythonScript(t *testing.T, file string) script {
-	t.Helper()
-	return script{
-		command: []string{python(t), filepath.Join("python", file)},
-		env:     []string{"TZ=AAA-5:45", "PYTHONDONTWRITEBYTECODE=1"},
-	}
-}
-
-// python returns an interpreter that has the client: the system's own, or the one on the PATH.
-func python(t *testing.T) string {
-	t.Helper()
-	for _, interpreter := range []string{"/usr/bin/python3", "python3"} {
-		version, err := exec.Command(interpreter, "-c", "import kubernetes; print(kubernetes.__version__)").Output()
-		if err == nil {
-			t.Logf("kubernetes %s in %s", bytes.TrimSpace(version), interpreter)
-			return interpreter
-		}
-	}
-	lackClient(t, "no python3 has the package kubernetes")
-	return ""
 }
 
 // lackClient ends a test that needs a client which is not installed. It skips, unless LEASEHOLD_E2E_REQUIRE_CLIENTS is set.
