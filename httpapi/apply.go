@@ -35,7 +35,7 @@ func (s *server) apply(q *request, options *metav1.PatchOptions) (*response, err
 			return step{}, err
 		}
 		if current != nil {
-			return s.replace(q, options, current, present, next)
+			return q.presentable(s.replace(q, options, current, present, next))
 		}
 		if uid := next.GetUID(); uid != "" {
 			return step{}, q.kind.conflict(q.key.Name, fmt.Errorf(
@@ -45,7 +45,7 @@ func (s *server) apply(q *request, options *metav1.PatchOptions) (*response, err
 		if err := complete(q.kind, next, now); err != nil {
 			return step{}, err
 		}
-		return s.propose(q, options, next)
+		return q.presentable(s.propose(q, options, next))
 	})
 }
 

@@ -62,6 +62,9 @@ var errExists = errors.New("the name is taken")
 
 // insert proposes a first version.
 func (s *server) insert(q *request, options *metav1.PatchOptions, next object.Object) (*response, error) {
+	if err := q.form.Check(false); err != nil { // as presentable
+		return nil, err
+	}
 	ctx := s.commandContext(q)
 	command, err := createCommand(q.kind, next)
 	if err != nil {

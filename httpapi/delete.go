@@ -25,7 +25,7 @@ func (s *server) delete(q *request) (*response, error) {
 		if deletesUnreadable(options) {
 			return step{}, q.kind.conflict(q.key.Name, errReadable)
 		}
-		return s.remove(q.kind, options, current)
+		return q.presentable(s.remove(q.kind, options, current))
 	})
 }
 

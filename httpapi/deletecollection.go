@@ -32,6 +32,9 @@ func (s *server) deleteCollection(q *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := q.form.Check(true); err != nil { // as presentable
+		return nil, err
+	}
 	workers, ctx := errgroup.WithContext(ctx)
 	workers.SetLimit(collectionWorkers)
 	for _, object := range objects {

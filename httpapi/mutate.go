@@ -19,6 +19,15 @@ func final(answer *response) (step, error) {
 	return step{answer: func(fsm.Result) (*response, error) { return answer, nil }}, nil
 }
 
+// presentable lets a step pass, unless it would write an object that the client has no form for: a list's form was asked for.
+// Found out when the answer is rendered, it would be told to a client whose write was done.
+func (q *request) presentable(next step, err error) (step, error) {
+	if err == nil && next.command != nil && len(next.command.Object) > 0 {
+		err = q.form.Check(false)
+	}
+	return next, err
+}
+
 // mutate is the one loop behind update, patch and delete. change computes the next step from the present object (nil
 // when there is none) and must have no effect of its own, since it may run several times.
 //

@@ -31,7 +31,7 @@ func (s *server) patch(q *request) (*response, error) {
 		if current == nil {
 			return step{}, q.kind.notFound(q.key.Name)
 		}
-		return s.patched(q, patchType, options, current)
+		return q.presentable(s.patched(q, patchType, options, current))
 	})
 }
 

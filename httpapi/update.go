@@ -43,7 +43,7 @@ func (s *server) update(q *request) (*response, error) {
 			next.SetNamespace(q.key.Namespace)
 		}
 		if current == nil {
-			return s.updateMissing(q, options, next)
+			return q.presentable(s.updateMissing(q, options, next))
 		}
 		if uid := string(next.GetUID()); uid != "" && uid != current.UID {
 			return step{}, wrongUID(q, uid, current.UID)
@@ -56,7 +56,7 @@ func (s *server) update(q *request) (*response, error) {
 			q.warn(warning)
 		}
 		q.kind.fields.Update(present, next, q.manager(options), time.Now())
-		return s.replace(q, options, current, present, next)
+		return q.presentable(s.replace(q, options, current, present, next))
 	})
 }
 
