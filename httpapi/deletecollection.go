@@ -64,7 +64,7 @@ func (s *server) deleteOne(ctx context.Context, kind *kind, key fsm.Key, options
 
 // selected lists what the query selects, and says where it goes on.
 func (s *server) selected(ctx context.Context, q *request) ([]*fsm.Object, metav1.ListMeta, error) {
-	selection, err := q.listOptions()
+	selection, err := s.listOptions(q)
 	if err != nil {
 		return nil, metav1.ListMeta{}, err
 	}

@@ -12,7 +12,7 @@ import (
 
 // list answers the objects of a namespace or of all, in byte order of namespace/name.
 func (s *server) list(q *request) (*response, error) {
-	options, err := q.listOptions()
+	options, err := s.listOptions(q)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func (s *server) page(ctx context.Context, options *listOptions) ([]*fsm.Object,
 		limit = 0 // kube-apiserver answers these from its cache, which knows no pages
 	}
 	selector := &options.selector
-	meta := metav1.ListMeta{ResourceVersion: version(state.Revision())}
+	meta := metav1.ListMeta{ResourceVersion: version(state.Revision()), ShardInfo: selector.shardInfo()}
 	var objects []*fsm.Object
 	if selector.name != "" && selector.namespace != "" && after == "" {
 		key := selector.kind.key(selector.namespace, selector.name)

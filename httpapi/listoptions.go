@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"fmt"
 	"net/url"
 	"strconv"
 
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/leasehold/leasehold/fsm"
+	"github.com/leasehold/leasehold/httpapi/shard"
 )
 
 // listOptions are the query of a list, a watch or a deletion of a collection, understood and found valid.
@@ -22,7 +24,7 @@ type listOptions struct {
 }
 
 // listOptions reads them as kube-apiserver does: what cannot be read is 400, what does not go together is 422.
-func (q *request) listOptions() (*listOptions, error) {
+func (s *server) listOptions(q *request) (*listOptions, error) {
 	options := &listOptions{selector: selector{kind: q.kind, namespace: q.key.Namespace}}
 	if len(q.query) > 0 {
 		if err := internalscheme.ParameterCodec.DecodeParameters(q.query, metav1.SchemeGroupVersion, &options.ListOptions); err != nil {
@@ -36,6 +38,10 @@ func (q *request) listOptions() (*listOptions, error) {
 	}
 	if err := options.selector.take(options.FieldSelector, options.LabelSelector); err != nil {
 		return nil, badRequest("%v", err)
+	}
+	var err error
+	if options.selector.shard, err = s.shardOf(options.ShardSelector); err != nil {
+		return nil, err
 	}
 	if q.key.Name != "" { // a watch of one object by its path
 		options.selector.name = q.key.Name
@@ -53,6 +59,7 @@ type selector struct {
 	name      string                 // that the field selector fixes; "" for any
 	fields    fields.Selector        // nil when there is none
 	labels    labelselector.Selector // nil when there is none
+	shard     *shard.Selector        // nil when there is none
 }
 
 func (s *selector) take(byField fields.Selector, byLabel labelselector.Selector) error {
@@ -72,7 +79,7 @@ func (s *selector) take(byField fields.Selector, byLabel labelselector.Selector)
 }
 
 // everything says whether the selector leaves nothing of the path's namespace out.
-func (s *selector) everything() bool { return s.fields == nil && s.labels == nil }
+func (s *selector) everything() bool { return s.fields == nil && s.labels == nil && s.shard == nil }
 
 // covers says whether a key can be selected at all.
 func (s *selector) covers(key fsm.Key) bool {
@@ -82,8 +89,33 @@ func (s *selector) covers(key fsm.Key) bool {
 
 // selects says whether a version whose key is covered is selected.
 func (s *selector) selects(object *fsm.Object) bool {
-	return s.labels == nil || s.labels.Matches(s.kind.stored(object).Labels())
+	return (s.shard == nil || s.shard.Selects(object.Key.Namespace, object.UID)) &&
+		(s.labels == nil || s.labels.Matches(s.kind.stored(object).Labels()))
 }
+
+// shardInfo is what a list tells of its shard.
+func (s *selector) shardInfo() *metav1.ShardInfo {
+	if s.shard == nil {
+		return nil
+	}
+	return &metav1.ShardInfo{Selector: s.shard.String()}
+}
+
+// parseShard reads a query's shardSelector, of which an empty one is none. What is wrong with it is told as 500, as
+// kube-apiserver tells it.
+func parseShard(text string) (*shard.Selector, error) {
+	if text == "" {
+		return nil, nil
+	}
+	selector, err := shard.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("invalid shard selector: %w", err)
+	}
+	return selector, nil
+}
+
+// ignoreShard is parseShard where the gate is off.
+func ignoreShard(string) (*shard.Selector, error) { return nil, nil }
 
 // keyFields are the fields of an object that can be selected by.
 type keyFields fsm.Key

@@ -84,6 +84,7 @@ func (s *server) renderList(kind *kind, f form, objects []*fsm.Object, meta meta
 	if err := f.Check(true); err != nil {
 		return nil, err
 	}
+	meta = f.listMeta(meta)
 	if f.Encoding == media.Protobuf {
 		items := make([]media.Stored, len(objects))
 		for i, object := range objects {
@@ -139,6 +140,14 @@ func renderUnstored(kind *kind, f form, value object.Object) ([]byte, error) {
 		return f.table(metav1.ListMeta{ResourceVersion: value.GetResourceVersion()}, []media.Row{kind.Row(value, rendered)})
 	}
 	return f.Convert(rendered.JSON())
+}
+
+// listMeta is what a list in this form tells of itself: of its shard only if it is a list of whole objects.
+func (f form) listMeta(meta metav1.ListMeta) metav1.ListMeta {
+	if f.Shape != media.Whole {
+		meta.ShardInfo = nil
+	}
+	return meta
 }
 
 func (f form) partial(value object.Object) *metav1.PartialObjectMetadata {

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/leasehold/leasehold/httpapi/discovery"
+	"github.com/leasehold/leasehold/httpapi/shard"
 )
 
 // Config is what the door needs beside a store.
@@ -35,6 +36,10 @@ type Config struct {
 
 	// MaxWatches bounds the watches open at one time. 0 means DefaultMaxWatches.
 	MaxWatches int
+
+	// ShardedListAndWatch makes lists, watches and deletions of collections heed shardSelector (KEP-5866). Without it the
+	// parameter means nothing, whatever it holds.
+	ShardedListAndWatch bool
 
 	// Deadline is how long a command may take, counted from its arrival, before it ends as an unknown outcome.
 	// 0 means DefaultDeadline.
@@ -96,6 +101,8 @@ type server struct {
 	deadlines *deadlines
 	metrics   *metrics
 
+	shardOf func(text string) (*shard.Selector, error) // understands a query's shardSelector
+
 	renderings renderings
 	lists      listBuffers
 	interests  *interests
@@ -113,9 +120,13 @@ func New(config Config, store Store) (http.Handler, error) {
 		logger:    config.Logger,
 		limits:    newLimits(config.MaxInFlight, config.MaxWatches),
 		deadlines: newDeadlines(config.Deadline),
+		shardOf:   ignoreShard,
 
 		renderings: renderings{limit: maxRenderings},
 		interests:  newInterests(store),
+	}
+	if config.ShardedListAndWatch {
+		s.shardOf = parseShard
 	}
 	documents, err := discovery.New(config.Version, discovery.Leases(), discovery.Namespaces())
 	if err != nil {

@@ -56,7 +56,7 @@ type start struct {
 // watch follows the changes of a namespace's objects or of all. Without a version, or with 0, it begins with what is
 // there; sendInitialEvents says so or otherwise for any version.
 func (s *server) watch(q *request) (*response, error) {
-	options, err := q.listOptions()
+	options, err := s.listOptions(q)
 	if err != nil {
 		return nil, err
 	}

@@ -67,6 +67,9 @@ type Config struct {
 	// ShutdownGrace bounds how long a stopping node waits for requests under way and for handing leadership over.
 	ShutdownGrace time.Duration
 
+	// FeatureGates switches on what kube-apiserver has behind gates of the same names. See docs/api.md.
+	FeatureGates featureGates
+
 	// LogLevel is trace, debug, info, warn or error.
 	LogLevel string
 	// LogFormat is text or json.
@@ -99,6 +102,7 @@ func (c *Config) register(flags *pflag.FlagSet) {
 	flags.IntVar(&c.MaxInFlight, "max-in-flight", 2000, "requests answered at once, watches apart")
 	flags.DurationVar(&c.ShutdownDelay, "shutdown-delay", 0, "how long to go on serving, not ready, before stopping")
 	flags.DurationVar(&c.ShutdownGrace, "shutdown-grace", 20*time.Second, "how long to wait for requests under way when stopping")
+	flags.Var(&c.FeatureGates, "feature-gates", "what to serve that kube-apiserver has behind gates: "+strings.Join(knownGates, ", "))
 	flags.StringVar(&c.LogLevel, "log-level", "info", "trace, debug, info, warn or error")
 	flags.StringVar(&c.LogFormat, "log-format", "text", "text or json")
 	flags.StringVar(&c.DebugListen, "debug-listen", "", "loopback host:port for Go's profiles, without authentication")

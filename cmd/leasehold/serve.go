@@ -120,6 +120,8 @@ func openDoor(store httpapi.Store, node *cluster.Node, authenticator *auth.Authe
 		Metrics:       registry,
 		MaxInFlight:   config.MaxInFlight,
 		Extra:         map[string]http.Handler{statusPath: statusHandler(node, config.AdvertiseURL)},
+
+		ShardedListAndWatch: config.FeatureGates.enabled(gateShards),
 	}, store)
 }
 
