@@ -14,19 +14,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// openHasty opens a door that answers one request at a time and gives each 200 ms.
-func openHasty(t *testing.T, h2 bool) *door {
-	d := openDoor(t, func(c *Config) { c.MaxInFlight = 1 })
-	hasty := httptest.NewUnstartedServer(nil)
-	hasty.EnableHTTP2 = h2
-	hasty.Config = NewHTTPServer(d.server.Config.Handler, &tls.Config{}, nil)
+// openHasty opens a door that answers one request at a time and gives each 200 ms; and one beside it, to the same store, that
+// has time.
+func openHasty(t *testing.T, h2 bool) (hasty, patient *door) {
+	patient = openDoor(t, func(c *Config) { c.MaxInFlight = 1 })
+	server := httptest.NewUnstartedServer(nil)
+	server.EnableHTTP2 = h2
+	server.Config = NewHTTPServer(patient.server.Config.Handler, &tls.Config{}, nil)
 	if !h2 {
-		hasty.Config.TLSConfig.NextProtos = []string{"http/1.1"}
+		server.Config.TLSConfig.NextProtos = []string{"http/1.1"}
 	}
-	hasty.Config.WriteTimeout = 200 * time.Millisecond
-	hasty.StartTLS()
-	t.Cleanup(hasty.Close)
-	return &door{store: d.store, server: hasty, client: hasty.Client()}
+	server.Config.WriteTimeout = 200 * time.Millisecond
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	return &door{store: patient.store, server: server, client: server.Client()}, patient
 }
 
 // request sends one without reading what comes back.
@@ -41,7 +42,7 @@ func (d *door) request(t *testing.T, method, path string, body io.Reader) (*http
 func TestWhoStopsInTheMiddleLosesItsPlace(t *testing.T) {
 	for name, h2 := range map[string]bool{"HTTP/1.1": false, "HTTP/2": true} {
 		t.Run(name+" body", func(t *testing.T) {
-			d := openHasty(t, h2)
+			d, _ := openHasty(t, h2)
 			body, sent := io.Pipe()
 			defer sent.Close()
 			go func() { // a client of HTTP/1.1 may not look at the answer before it has sent its body
@@ -55,11 +56,11 @@ func TestWhoStopsInTheMiddleLosesItsPlace(t *testing.T) {
 			d.hasRoom(t)
 		})
 		t.Run(name+" answer", func(t *testing.T) {
-			d := openHasty(t, h2)
+			d, patient := openHasty(t, h2)
 			// More than the client and the connection between them hold of what nobody reads.
 			for i := range 16 {
 				body := `{"metadata":{"name":"` + strconv.Itoa(i) + `"},"spec":{"holderIdentity":"` + strings.Repeat("x", 1<<20) + `"}}`
-				require.Equal(t, http.StatusCreated, d.do(t, "POST", leasesPath, body).StatusCode)
+				require.Equal(t, http.StatusCreated, patient.do(t, "POST", leasesPath, body).StatusCode)
 			}
 			list, err := d.request(t, "GET", leasesPath, nil)
 			require.NoError(t, err)
@@ -85,7 +86,7 @@ func (d *door) hasRoom(t *testing.T) {
 func TestAWatchLastsLongerThanARequestMay(t *testing.T) {
 	for name, h2 := range map[string]bool{"HTTP/1.1": false, "HTTP/2": true} {
 		t.Run(name, func(t *testing.T) {
-			d := openHasty(t, h2)
+			d, _ := openHasty(t, h2)
 			watch, err := d.request(t, "GET", leasesPath+"?watch=true&timeoutSeconds=1", nil)
 			require.NoError(t, err)
 			defer watch.Body.Close()
