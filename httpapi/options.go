@@ -17,8 +17,8 @@ import (
 // and a deletion of some objects would be one of all.
 const maxParameters = 10000
 
-// parseQuery parses the query once for all. timeout is understood everywhere; the server's own limits hold anyway, so
-// only a value that cannot be understood makes a difference.
+// parseQuery parses the query once for all. timeout is understood on every path and by every verb but watch; the server's own
+// limits hold anyway, so only a value that cannot be understood makes a difference.
 func (q *request) parseQuery() error {
 	if q.http.URL.RawQuery == "" {
 		return nil
@@ -28,7 +28,7 @@ func (q *request) parseQuery() error {
 	}
 	// Like kube-apiserver, take what can be parsed of a query and leave the rest.
 	q.query = q.http.URL.Query()
-	if timeout := q.query.Get("timeout"); timeout != "" && q.key.Resource != "" {
+	if timeout := q.query.Get("timeout"); timeout != "" && q.verb != "watch" {
 		if _, err := time.ParseDuration(timeout); err != nil {
 			return badRequest("invalid timeout specified in the request URL - %v", err)
 		}

@@ -40,7 +40,11 @@ func (s *server) perform(q *request, out http.ResponseWriter) (*response, error)
 	// it is known that the client may ask at all.
 	var unacceptable error
 	q.form, unacceptable = negotiate(q)
-	if err := s.authenticate(q); err != nil {
+	err := s.authenticate(q)
+	if err := q.parseQuery(); err != nil {
+		return nil, err // whoever asks
+	}
+	if err != nil {
 		return nil, err
 	}
 	if err := s.impersonate(q); err != nil {
@@ -51,9 +55,6 @@ func (s *server) perform(q *request, out http.ResponseWriter) (*response, error)
 	}
 	if unacceptable != nil {
 		return nil, unacceptable
-	}
-	if err := q.parseQuery(); err != nil {
-		return nil, err
 	}
 	if err := q.readBody(out); err != nil {
 		return nil, err
