@@ -23,7 +23,7 @@ func (s *server) delete(q *request) (*response, error) {
 			return step{}, q.kind.notFound(q.key.Name)
 		}
 		if deletesUnreadable(options) {
-			return step{}, q.kind.conflict(q.key.Name, errReadable)
+			return step{}, readable(q)
 		}
 		return q.presentable(s.remove(q.kind, options, current))
 	})

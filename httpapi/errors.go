@@ -147,8 +147,11 @@ func wrongUID(q *request, given, recorded string) error {
 		"AdditionalErrorMsg: Precondition failed: UID in precondition: %s, UID in object meta: %s", q.key.Resource, q.key, given, recorded))
 }
 
-// errReadable is a delete of something unreadable that is not.
-var errReadable = errors.New("the object can be read; it is deleted without ignoreStoreReadErrorWithClusterBreakingPotential")
+// readable is a delete of something unreadable that is not.
+func readable(q *request) error {
+	return q.kind.conflict(q.key.Name, fmt.Errorf("StorageError: invalid object, Code: 4, Key: /registry/%s/%s, ResourceVersion: 0, "+
+		"AdditionalErrorMsg: unsafe deletion is not allowed because the object is decodable from storage", q.key.Resource, q.key))
+}
 
 // errModified is what a client's own optimistic lock runs into. Clients know the sentence.
 var errModified = errors.New("the object has been modified; please apply your changes to the latest version and try again")

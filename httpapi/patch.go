@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"encoding/json"
 	"strings"
 	"time"
 
@@ -25,6 +26,9 @@ func (s *server) patch(q *request) (*response, error) {
 	}
 	if patchType == types.ApplyYAMLPatchType {
 		return s.apply(q, options)
+	}
+	if !json.Valid(q.body) { // whether or not there is an object to patch
+		return nil, badRequest("invalid JSON patch")
 	}
 	ctx := s.commandContext(q)
 	return s.mutate(ctx, q.key, func(current *fsm.Object) (step, error) {

@@ -10,6 +10,9 @@ import (
 
 // decode reads an applied configuration. Of several YAML documents it takes the first.
 func decode(body []byte) (*unstructured.Unstructured, error) {
+	if _, err := yaml.ToJSON(body); err != nil {
+		return nil, malformed(fmt.Sprintf("error encoding patch: %v", err))
+	}
 	config := &unstructured.Unstructured{Object: map[string]any{}}
 	if err := yaml.Unmarshal(body, &config.Object); err != nil {
 		return nil, malformed(fmt.Sprintf("error decoding patch: %v", err))

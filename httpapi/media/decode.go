@@ -1,7 +1,6 @@
 package media
 
 import (
-	"errors"
 	"fmt"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -62,7 +61,7 @@ func (c *Codec) decode(body []byte, encoding Encoding, validation Validation) (o
 	}
 	o, ok := decoded.(object.Object)
 	if !ok || *kind != expected {
-		return nil, nil, undecodable(fmt.Errorf("no kind %q is expected here", kind.Kind), kind, expected.Kind, body)
+		return nil, nil, undecodable(unconvertible(kind, expected.Kind), kind, expected.Kind, body)
 	}
 	*object.Type(o) = metav1.TypeMeta{}
 	return o, warnings, nil
@@ -72,9 +71,9 @@ func (c *Codec) decode(body []byte, encoding Encoding, validation Validation) (o
 // The error is a *BodyError.
 func DecodeDeleteOptions(body []byte, encoding Encoding) (*metav1.DeleteOptions, error) {
 	expected := metav1.SchemeGroupVersion.WithKind("DeleteOptions")
-	object, kind, err := lenient[encoding].Decode(body, &expected, nil)
+	object, _, err := lenient[encoding].Decode(body, &expected, nil)
 	if err != nil {
-		return nil, undecodable(err, kind, "DeleteOptions", body)
+		return nil, &BodyError{Message: err.Error()}
 	}
 	options, ok := object.(*metav1.DeleteOptions)
 	if !ok {
@@ -88,14 +87,15 @@ func undecodable(err error, kind *schema.GroupVersionKind, expected string, body
 	if kind == nil || kind.Kind == "" {
 		return &BodyError{Message: fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v (%s)", expected, err, summary(body))}
 	}
-	if runtime.IsNotRegisteredError(err) {
-		reason := fmt.Sprintf("no kind %q is registered for version %q", kind.Kind, kind.GroupVersion())
-		if kind.GroupVersion() == (schema.GroupVersion{Version: "v1"}) {
-			reason = fmt.Sprintf("converting (v1.%s) to (coordination.%s): unknown conversion", kind.Kind, expected)
-		}
-		err = errors.New(reason)
+	if runtime.IsNotRegisteredError(err) && kind.GroupVersion() == (schema.GroupVersion{Version: "v1"}) {
+		err = unconvertible(kind, expected)
 	}
 	return &BodyError{Message: fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", kind.Kind, kind.Version, expected, err)}
+}
+
+// unconvertible is what becomes of a kind that kube-apiserver knows, where another is expected.
+func unconvertible(kind *schema.GroupVersionKind, expected string) error {
+	return fmt.Errorf("converting (%s.%s) to (coordination.%s): unknown conversion", kind.Version, kind.Kind, expected)
 }
 
 // summary shows the beginning of a body, as hexadecimal when it is no JSON object.

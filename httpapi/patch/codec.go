@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	kjson "sigs.k8s.io/json"
 
@@ -30,7 +31,7 @@ func decode(kind object.Kind, text []byte) (next object.Object, complaints []err
 		return nil, nil, err
 	}
 	if !known(kind, object.Type(next)) {
-		return nil, nil, fmt.Errorf("no kind %q is registered for version %q", object.Type(next).Kind, object.Type(next).APIVersion)
+		return nil, nil, unknown(kind, object.Type(next))
 	}
 	return next, complaints, nil
 }
@@ -45,4 +46,17 @@ func known(kind object.Kind, given *metav1.TypeMeta) bool {
 	version, err := schema.ParseGroupVersion(given.APIVersion)
 	_, ok := kind.In(version)
 	return err == nil && ok
+}
+
+// unknown is a kind and apiVersion that the patch must not have set, in apimachinery's own words.
+func unknown(kind object.Kind, given *metav1.TypeMeta) error {
+	patched := given.GroupVersionKind()
+	if patched.Kind == "" {
+		patched.Kind = kind.Kind
+	}
+	if given.APIVersion == "v1" { // which kube-apiserver knows, and fails to convert
+		return fmt.Errorf("converting (v1.%s) to (coordination.%s): unknown conversion", patched.Kind, kind.Kind)
+	}
+	_, err := runtime.NewScheme().New(patched)
+	return err
 }

@@ -3,6 +3,7 @@ package patch
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
@@ -51,7 +52,9 @@ func jsonPatch(text, body []byte, fieldValidation string) (patched []byte, compl
 		var operations []operation
 		complaints, err = kjson.UnmarshalStrict(body, &operations)
 		if err != nil {
-			return nil, nil, refuse(ErrMalformed, fmt.Sprintf("error decoding patch: %v", err))
+			// Of an error about types the sentence shows the type's name, which is another at kube-apiserver.
+			message := strings.ReplaceAll(err.Error(), "patch.operation", "handlers.jsonPatchOp")
+			return nil, nil, refuse(ErrMalformed, "error decoding patch: "+message)
 		}
 		for i, complaint := range complaints {
 			complaints[i] = fmt.Errorf("json patch %w", complaint)
