@@ -9,11 +9,11 @@ import (
 	"github.com/leasehold/leasehold/httpapi/media"
 )
 
-// showState shows all objects of a state as added, and the bookmark that closes them.
-func (w *watch) showState(state *fsm.State) error {
-	if state == nil {
-		return nil
-	}
+// objects is the scene of a watch of stored objects.
+type objects struct{ *watch }
+
+// showState shows all objects of a state as added.
+func (w objects) showState(state *fsm.State) error {
 	show := func(object *fsm.Object) error {
 		if !w.selector.covers(object.Key) || !w.selector.selects(object) {
 			return nil
@@ -34,15 +34,12 @@ func (w *watch) showState(state *fsm.State) error {
 			}
 		}
 	}
-	if !w.bookmarks {
-		return nil
-	}
-	return w.bookmark(state.Revision(), initialEventsEnd)
+	return nil
 }
 
 // showEvent shows one change, if it concerns the client. What enters the selector is added and what leaves it is
 // deleted, whatever happened to it; what leaves is shown as it last was, under the version in which it left.
-func (w *watch) showEvent(event *fsm.Event) error {
+func (w objects) showEvent(event *fsm.Event) error {
 	if !w.selector.covers(event.Object.Key) {
 		return nil
 	}
@@ -63,7 +60,7 @@ func (w *watch) showEvent(event *fsm.Event) error {
 }
 
 // show puts an event of a stored version into the buffer, in the client's form.
-func (w *watch) show(event string, version *fsm.Object) error {
+func (w objects) show(event string, version *fsm.Object) error {
 	if w.form.Encoding == media.Protobuf {
 		buffer, err := w.form.AppendStoredFrame(w.room(), event, w.selector.kind.stored(version))
 		if err != nil {
@@ -85,7 +82,7 @@ func (w *watch) show(event string, version *fsm.Object) error {
 	return w.showJSON(event, rendered)
 }
 
-func (w *watch) showJSON(event string, rendered media.Rendered) error {
+func (w objects) showJSON(event string, rendered media.Rendered) error {
 	if w.form.Shape == media.Partial {
 		return w.emit(w.form.AppendFrame(w.room(), event, w.form.AppendPartial(nil, rendered)))
 	}
@@ -93,7 +90,7 @@ func (w *watch) showJSON(event string, rendered media.Rendered) error {
 }
 
 // showRow shows an event as a Table of one row.
-func (w *watch) showRow(event string, revision uint64, row media.Row) error {
+func (w objects) showRow(event string, revision uint64, row media.Row) error {
 	meta := metav1.ListMeta{ResourceVersion: version(revision)}
 	table, err := w.form.AppendTable(nil, &meta, []media.Row{row}, w.form.include, !w.columns, time.Now())
 	if err != nil {
@@ -103,8 +100,8 @@ func (w *watch) showRow(event string, revision uint64, row media.Row) error {
 	return w.emit(w.form.AppendFrame(w.room(), event, table))
 }
 
-// bookmark shows a version, on an object with nothing else to it.
-func (w *watch) bookmark(revision uint64, annotations map[string]string) error {
+// showMark shows a version, on an object with nothing else to it.
+func (w objects) showMark(revision uint64, annotations map[string]string) error {
 	kind := w.selector.kind
 	mark := kind.New()
 	mark.SetResourceVersion(version(revision))

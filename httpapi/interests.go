@@ -39,6 +39,10 @@ func (s *selector) interest() interest {
 	return interest{resource, s.namespace, s.name}
 }
 
+// comingAndGoing is the interest in objects of all resources that come to be or cease to be, which is what makes
+// namespaces; that they change is of none.
+var comingAndGoing = interest{resource: "namespaces"}
+
 // group is all watches of one interest.
 type group struct {
 	members []*watcher
@@ -163,6 +167,9 @@ func (i *interests) ring(stop chan struct{}, events []fsm.Event, gap bool) (rung
 		rung += i.groups[interest{key.Resource, "", ""}].ring(i.round, revision)
 		rung += i.groups[interest{key.Resource, key.Namespace, ""}].ring(i.round, revision)
 		rung += i.groups[interest{key.Resource, key.Namespace, key.Name}].ring(i.round, revision)
+		if events[at].Type != fsm.Modified {
+			rung += i.groups[comingAndGoing].ring(i.round, revision)
+		}
 	}
 	// After the rings: a watch that sees this position and no ring has seen all there is for it up to here.
 	i.position.Store(events[len(events)-1].Revision)

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -46,6 +47,17 @@ func newKind(resource discovery.Resource, codec *media.Codec, rules rules) (*kin
 
 func leases() (*kind, error) {
 	return newKind(discovery.Leases(), media.Leases, rulesOf(lease.ValidateCreate, lease.ValidateUpdate, lease.Equal))
+}
+
+// resourcesOf are the resources of the kinds, each once though it be served in several versions.
+func resourcesOf(kinds []*kind) []string {
+	var resources []string
+	for _, k := range kinds {
+		if !slices.Contains(resources, k.resource.Resource) {
+			resources = append(resources, k.resource.Resource)
+		}
+	}
+	return resources
 }
 
 // rulesOf are the rules of a kind whose objects are of one type.

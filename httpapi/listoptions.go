@@ -25,6 +25,11 @@ type listOptions struct {
 
 // listOptions reads them as kube-apiserver does: what cannot be read is 400, what does not go together is 422.
 func (s *server) listOptions(q *request) (*listOptions, error) {
+	return s.listOptionsBy(q, runtime.DefaultMetaV1FieldSelectorConversion)
+}
+
+// listOptionsBy reads them where other fields than everywhere can be selected by.
+func (s *server) listOptionsBy(q *request, selectable fields.TransformFunc) (*listOptions, error) {
 	options := &listOptions{selector: selector{kind: q.kind, namespace: q.key.Namespace}}
 	if len(q.query) > 0 {
 		if err := internalscheme.ParameterCodec.DecodeParameters(q.query, metav1.SchemeGroupVersion, &options.ListOptions); err != nil {
@@ -36,7 +41,7 @@ func (s *server) listOptions(q *request) (*listOptions, error) {
 	if found := internalvalidation.ValidateListOptions(&options.ListOptions, true); len(found) > 0 {
 		return nil, invalidOptions("ListOptions", found)
 	}
-	if err := options.selector.take(options.FieldSelector, options.LabelSelector); err != nil {
+	if err := options.selector.take(options.FieldSelector, options.LabelSelector, selectable); err != nil {
 		return nil, badRequest("%v", err)
 	}
 	var err error
@@ -62,14 +67,14 @@ type selector struct {
 	shard     *shard.Selector        // nil when there is none
 }
 
-func (s *selector) take(byField fields.Selector, byLabel labelselector.Selector) error {
+func (s *selector) take(byField fields.Selector, byLabel labelselector.Selector, selectable fields.TransformFunc) error {
 	if byLabel != nil && !byLabel.Empty() {
 		s.labels = byLabel
 	}
 	if byField == nil || byField.Empty() {
 		return nil
 	}
-	byField, err := byField.Transform(runtime.DefaultMetaV1FieldSelectorConversion)
+	byField, err := byField.Transform(selectable)
 	if err != nil {
 		return err
 	}

@@ -21,15 +21,16 @@ func (s *server) render(kind *kind, f form, answer *response) (contentType strin
 		body, err = s.renderStored(kind, f, answer.object)
 		return f.ContentType(), body, err
 	}
-	if value, ok := answer.value.(object.Object); ok && kind != nil {
-		body, err = renderUnstored(kind, f, value)
-		return f.ContentType(), body, err
-	}
+	value, isObject := answer.value.(object.Object)
 	if status, ok := answer.value.(*metav1.Status); ok {
+		f = f.plain()
 		status.APIVersion, status.Kind = "v1", "Status"
+		body, err = f.Encode(status)
+	} else if isObject && kind != nil {
+		body, err = renderUnstored(kind, f, value)
+	} else {
+		body, err = f.EncodeShaped(answer.value, answer.columns, f.include)
 	}
-	f = f.plain()
-	body, err = f.Encode(answer.value)
 	return f.ContentType(), body, err
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/leasehold/leasehold/fsm"
 	"github.com/leasehold/leasehold/httpapi/auth"
+	"github.com/leasehold/leasehold/httpapi/media"
 )
 
 // request is one HTTP request as the pipeline understood it. Each step fills in what it found out; a verb only reads.
@@ -70,6 +71,9 @@ type response struct {
 	// value is any other API object: a list, a Status, a Lease that is not stored (a dry run) and therefore carries
 	// its resourceVersion itself, if it has one. It is the response's own and may be changed while rendering.
 	value apiObject
+
+	// columns are what a Table shows of a value that is none of the stored kinds.
+	columns *media.Columns
 
 	// document is bytes as they are, in documentType.
 	document     []byte

@@ -45,6 +45,9 @@ func (s *server) newRoutes(documents discovery.Documents, kinds ...*kind) *route
 	}
 
 	t.add("/api/v1/namespaces/{name}", s.namespace)
+	t.add("/api/v1/namespaces", s.namespaces)
+	t.add("/api/v1/watch/namespaces/{name}", s.watchNamespacesOnly)
+	t.add("/api/v1/watch/namespaces", s.watchNamespacesOnly)
 
 	s.addHealth(t)
 	for path, handler := range s.config.Extra {

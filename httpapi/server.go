@@ -100,6 +100,7 @@ type server struct {
 	limits    *limits
 	deadlines *deadlines
 	metrics   *metrics
+	resources []string // of all keys in the store
 
 	shardOf func(text string) (*shard.Selector, error) // understands a query's shardSelector
 
@@ -136,7 +137,9 @@ func New(config Config, store Store) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.routes = s.newRoutes(documents, leases)
+	kinds := []*kind{leases}
+	s.resources = resourcesOf(kinds)
+	s.routes = s.newRoutes(documents, kinds...)
 	if s.metrics, err = newMetrics(config.Metrics, s.limits); err != nil {
 		return nil, err
 	}

@@ -35,6 +35,7 @@ type watch struct {
 	server   *server
 	form     form
 	selector selector
+	scene    scene
 	out      output
 	cursor   uint64 // every event up to this revision has been shown, or did not concern the client
 
@@ -47,19 +48,43 @@ type watch struct {
 	flushed bool    // all that was written is on its way, the header included
 }
 
+// scene is what a watch shows. Its methods put events into the watch's buffer.
+type scene interface {
+	showState(state *fsm.State) error                              // all that is there, as added
+	showEvent(event *fsm.Event) error                              // one change, if it concerns the client
+	showMark(revision uint64, annotations map[string]string) error // a bookmark
+}
+
 // start is what a watch shows before it follows the history.
 type start struct {
 	state  *fsm.State // whose objects are shown as added; nil for none
 	failed error      // told in place of everything
 }
 
-// watch follows the changes of a namespace's objects or of all. Without a version, or with 0, it begins with what is
-// there; sendInitialEvents says so or otherwise for any version.
+// watch follows the changes of a namespace's objects or of all.
 func (s *server) watch(q *request) (*response, error) {
 	options, err := s.listOptions(q)
 	if err != nil {
 		return nil, err
 	}
+	w := s.newWatch(q, options, options.selector.interest())
+	w.scene = objects{w}
+	return w.begin(q, options)
+}
+
+func (s *server) newWatch(q *request, options *listOptions, of interest) *watch {
+	return &watch{
+		watcher: watcher{interest: of, wake: make(chan struct{}, 1)},
+		server:  s, form: q.form, selector: options.selector,
+		bookmarks: options.AllowWatchBookmarks,
+		timeout:   watchTimeout(options.TimeoutSeconds),
+	}
+}
+
+// begin finds out where a watch begins. Without a version, or with 0, it begins with what is there; sendInitialEvents
+// says so or otherwise for any version.
+func (w *watch) begin(q *request, options *listOptions) (*response, error) {
+	s := w.server
 	revision, err := options.version()
 	if err != nil {
 		return nil, err
@@ -69,12 +94,7 @@ func (s *server) watch(q *request) (*response, error) {
 		return nil, fmt.Errorf("%w: %v", cluster.ErrUnavailable, s.store.Ready())
 	default:
 	}
-	w := &watch{
-		server: s, form: q.form, selector: options.selector, cursor: revision,
-		bookmarks: options.AllowWatchBookmarks,
-		timeout:   watchTimeout(options.TimeoutSeconds),
-	}
-	w.watcher = watcher{interest: options.selector.interest(), wake: make(chan struct{}, 1)}
+	w.cursor = revision
 	initial := options.SendInitialEvents != nil && *options.SendInitialEvents
 	var first start
 	switch {
@@ -133,7 +153,7 @@ func (w *watch) run(ctx context.Context, out output, first start) {
 		w.fail(first.failed)
 		return
 	}
-	if w.showState(first.state) != nil || w.flush() != nil {
+	if first.state != nil && w.showStart(first.state) != nil || w.flush() != nil {
 		return
 	}
 	next := w.nextBookmark(time.Now(), end, firstBookmark)
@@ -164,6 +184,14 @@ func (w *watch) run(ctx context.Context, out output, first start) {
 			return
 		}
 	}
+}
+
+// showStart shows what is there, and the bookmark that closes it.
+func (w *watch) showStart(state *fsm.State) error {
+	if err := w.scene.showState(state); err != nil || !w.bookmarks {
+		return err
+	}
+	return w.scene.showMark(state.Revision(), initialEventsEnd)
 }
 
 // nextBookmark says when to wake up next: for a bookmark, of which one is due shortly before the end, or for the end.
@@ -201,7 +229,7 @@ func (w *watch) catchUp() error {
 			return w.flush()
 		}
 		for i := range events {
-			if err := w.showEvent(&events[i]); err != nil {
+			if err := w.scene.showEvent(&events[i]); err != nil {
 				return err
 			}
 		}
@@ -222,7 +250,7 @@ func (w *watch) showBookmark() error {
 	if w.cursor > w.server.store.State().Revision() {
 		return nil
 	}
-	if err := w.bookmark(w.cursor, nil); err != nil {
+	if err := w.scene.showMark(w.cursor, nil); err != nil {
 		return err
 	}
 	return w.flush()

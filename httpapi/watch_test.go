@@ -248,10 +248,12 @@ var ofLeases = func() *kind {
 // newWatch is a watch of Leases as the verb would make it.
 func newWatch(s *server, selected selector, cursor uint64, timeout time.Duration) *watch {
 	selected.kind = ofLeases
-	return &watch{
+	w := &watch{
 		server: s, selector: selected, cursor: cursor, timeout: timeout,
 		watcher: watcher{interest: selected.interest(), wake: make(chan struct{}, 1)},
 	}
+	w.scene = objects{w}
+	return w
 }
 
 func TestBookmarksComeAfterASecondEachMinuteAndBeforeTheEnd(t *testing.T) {

@@ -54,7 +54,7 @@ func TestDocumentsAsKubeAPIServerWritesThem(t *testing.T) {
 	for path, want := range map[string]string{
 		"/api": `{"kind":"APIVersions","versions":["v1"],"serverAddressByClientCIDRs":[]}`,
 		"/api/v1": `{"kind":"APIResourceList","groupVersion":"v1","resources":[{"name":"namespaces","singularName":"namespace","namespaced":false,` +
-			`"kind":"Namespace","verbs":["get"],"shortNames":["ns"],"storageVersionHash":"Q3oi5N2YM8M="}]}`,
+			`"kind":"Namespace","verbs":["get","list","watch"],"shortNames":["ns"],"storageVersionHash":"Q3oi5N2YM8M="}]}`,
 		"/apis": `{"kind":"APIGroupList","apiVersion":"v1","groups":[{"name":"coordination.k8s.io","versions":[{"groupVersion":"coordination.k8s.io/v1",` +
 			`"version":"v1"}],"preferredVersion":{"groupVersion":"coordination.k8s.io/v1","version":"v1"}}]}`,
 		"/apis/coordination.k8s.io": `{"kind":"APIGroup","apiVersion":"v1","name":"coordination.k8s.io","versions":[{"groupVersion":` +
@@ -84,7 +84,7 @@ func TestAggregatedDocuments(t *testing.T) {
 	for path, want := range map[string]string{
 		"/apis": `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},"items":[{"metadata":{"name":"coordination.k8s.io"},` + version + `}]}`,
 		"/api": `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},"items":[{"metadata":{},"versions":[{"version":"v1","resources":[{"resource":"namespaces",` +
-			`"responseKind":{"group":"","version":"","kind":"Namespace"},"scope":"Cluster","singularResource":"namespace","verbs":["get"],"shortNames":["ns"]}],"freshness":"Current"}]}]}`,
+			`"responseKind":{"group":"","version":"","kind":"Namespace"},"scope":"Cluster","singularResource":"namespace","verbs":["get","list","watch"],"shortNames":["ns"]}],"freshness":"Current"}]}]}`,
 	} {
 		answer := read(t, d, path, "Accept", aggregatedJSON+",application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json")
 		assert.Equal(t, aggregatedJSON, answer.ContentType)

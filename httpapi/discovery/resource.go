@@ -27,14 +27,14 @@ func Leases() Resource {
 	}
 }
 
-// Namespaces are implicit; each can be read by its name. They are also what the core group has to show: kubectl
+// Namespaces are implicit and can only be looked at. They are also what the core group has to show: kubectl
 // understands a List only where core v1 is served, and client-go up to 0.29 takes a version without resources for an
 // error.
 func Namespaces() Resource {
 	return Resource{
 		Version: "v1", Kind: "Namespace",
 		Plural: "namespaces", Singular: "namespace", ShortNames: []string{"ns"},
-		Verbs: []string{"get"},
+		Verbs: []string{"get", "list", "watch"},
 	}
 }
 
