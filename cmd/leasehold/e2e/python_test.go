@@ -14,27 +14,47 @@ func TestPythonClient(t *testing.T) {
 	t.Parallel()
 	s := pythonScript(t, "main.py")
 	c := startCluster(t, "--history-bytes", "1048576")
-	s.check(t, c, 63, "verbs", "patches", "pages", "times", "drops", "locks", "watches")
+	s.check(t, c, 64, "verbs", "patches", "pages", "times", "drops", "locks", "watches")
 }
 
-// TestPythonClientsElectALeader kills the holder of a lock that two candidates want, each at another node.
-func TestPythonClientsElectALeader(t *testing.T) {
+// TestPythonLockOfAKilledHolderGoesToTheOther kills the holder of a lock that two candidates want, each at another node.
+func TestPythonLockOfAKilledHolderGoesToTheOther(t *testing.T) {
 	t.Parallel()
 	s := pythonScript(t, "candidate.py")
 	c := startCluster(t)
-	lock := c.watchLock(t, 3, "python")
-	first := startCandidate(t, "first", s.start(t, c, "node-1", "first", "python"))
-	first.await(t, "leading")
-	second := startCandidate(t, "second", s.start(t, c, "node-2", "second", "python"))
-	second.await(t, "sees first")
-	lock.awaitRenewals(2)
-	assert.False(t, second.hasSaid("leading"))
-
+	lock, first, second := s.elect(t, c)
 	require.NoError(t, first.cmd.Process.Kill())
 	second.await(t, "leading")
 	lock.awaitRenewals(2)
 	lock.assertOneHolderAtATime()
 	assert.Equal(t, []string{"first", "second"}, lock.holders())
+}
+
+// TestPythonLockOfAHolderWhoseNodeDiesGoesToTheOther kills the node that the holder speaks to.
+func TestPythonLockOfAHolderWhoseNodeDiesGoesToTheOther(t *testing.T) {
+	t.Parallel()
+	s := pythonScript(t, "candidate.py")
+	c := startCluster(t)
+	lock, first, second := s.elect(t, c)
+	c.kill(1)
+	second.await(t, "leading")
+	assert.True(t, first.hasSaid("lost"), "two lead")
+	lock.awaitRenewals(2)
+	lock.assertOneHolderAtATime()
+	assert.Equal(t, []string{"first", "second"}, lock.holders())
+}
+
+// elect starts two candidates, the first at node 1 and the second at node 2, and returns once the first leads and the second waits.
+func (s script) elect(t *testing.T, c *cluster) (lock *lock, first, second *candidate) {
+	t.Helper()
+	lock = c.watchLock(t, 3, "python")
+	first = startCandidate(t, "first", s.start(t, c, nodeName(1), "first", "python"))
+	first.await(t, "leading")
+	second = startCandidate(t, "second", s.start(t, c, nodeName(2), "second", "python"))
+	second.await(t, "sees first")
+	lock.awaitRenewals(2)
+	assert.False(t, second.hasSaid("leading"))
+	return lock, first, second
 }
 
 // pythonScript is a file of the Python client's checks. The zone is one that is far from UTC and not by whole hours, for

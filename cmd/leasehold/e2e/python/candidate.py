@@ -24,9 +24,10 @@ class TellingLock(LeaseLock):
 
 def main(context, identity, name):
     logging.disable(logging.INFO)  # the election tells of each renewal
+    # At its deadline the election still ends its try, of two requests, and waits once more: all that must fit into the duration.
     leaderelection.LeaderElection(electionconfig.Config(
-        TellingLock(leases(context), name, "elections", identity),
-        lease_duration=10, renew_deadline=8, retry_period=2,
+        TellingLock(leases(context, retries=False), name, "elections", identity, patience=2),
+        lease_duration=10, renew_deadline=4, retry_period=1,
         onstarted_leading=lambda: print("leading", flush=True),
         onstopped_leading=lambda: print("lost", flush=True),
     )).run()

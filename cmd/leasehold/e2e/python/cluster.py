@@ -10,17 +10,19 @@ NODES = ("node-1", "node-2", "node-3")
 BALANCER = "cluster"
 
 
-def connect(context=BALANCER, token=None):
-    """Returns the client that all APIs share, at one of the kubeconfig's contexts."""
-    api_client = config.new_client_from_config(os.path.join(DIRECTORY, "kubeconfig"), context)
+def connect(context=BALANCER, token=None, retries=None):
+    """Returns the client that all APIs share, at one of the kubeconfig's contexts. False for retries sends nothing again."""
+    configuration = client.Configuration()
+    config.load_kube_config(os.path.join(DIRECTORY, "kubeconfig"), context, configuration)
     if token is not None:
-        api_client.configuration.api_key = {"authorization": "Bearer " + token}
-    return api_client
+        configuration.api_key = {"authorization": "Bearer " + token}
+    configuration.retries = retries
+    return client.ApiClient(configuration)
 
 
-def leases(context=BALANCER, token=None, content_type=None):
+def leases(context=BALANCER, token=None, content_type=None, retries=None):
     """Returns the API of Leases. A content type replaces what the client would say of any body."""
-    api_client = connect(context, token)
+    api_client = connect(context, token, retries)
     if content_type is not None:
         api_client.set_default_header("Content-Type", content_type)
     return client.CoordinationV1Api(api_client)

@@ -61,8 +61,7 @@ def create_and_patch_whose_answer_is_lost_are_not_sent_again():
 
 @check
 def replace_whose_answer_is_not_awaited_is_done_whole_or_not_at_all():
-    door = leases(NODES[0])
-    door.api_client.rest_client.pool_manager.connection_pool_kw["retries"] = False
+    door = leases(NODES[0], retries=False)
     in_vain = lambda turn, wanted: door.replace_namespaced_lease(
         "hurried", NAMESPACE, wanted, _request_timeout=(60, 0.0002 * (turn % 20 + 1)))
     interrupt("hurried", in_vain)

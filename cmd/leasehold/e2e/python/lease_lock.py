@@ -1,17 +1,25 @@
 """A lock for this client's leader election that is a Lease. The client comes with one that is a ConfigMap only."""
 
 import datetime
+import json
 
+import urllib3
 from kubernetes import client
 from kubernetes.client.rest import ApiException
 from kubernetes.leaderelection.leaderelectionrecord import LeaderElectionRecord
 
 
 class LeaseLock:
-    """What the election asks of a lock: name, namespace and identity; get, create and update."""
+    """What the election asks of a lock: name, namespace and identity; get, create and update.
 
-    def __init__(self, api, name, namespace, identity):
+    The election sets no limit to a request, and an error that is no ApiException would end it without a word. So the lock
+    waits for no answer longer than patience, in seconds, and turns errors of the connection into refusals. Its API must
+    send nothing again by itself (retries=False), for that would multiply the patience.
+    """
+
+    def __init__(self, api, name, namespace, identity, patience):
         self.api = api
+        self.patience = patience
         self.name = name
         self.namespace = namespace
         self.identity = identity
@@ -20,7 +28,7 @@ class LeaseLock:
     def get(self, name, namespace):
         """Returns whether there is a lock, and its record; or else the exception, for the election looks into its body."""
         try:
-            self.current = self.api.read_namespaced_lease(name, namespace)
+            self.current = self.ask(self.api.read_namespaced_lease, name, namespace)
         except ApiException as refusal:
             return False, refusal
         spec = self.current.spec
@@ -40,10 +48,18 @@ class LeaseLock:
 
     def write(self, call, *args):
         try:
-            self.current = call(*args)
+            self.current = self.ask(call, *args)
         except ApiException:
             return False
         return True
+
+    def ask(self, call, *args):
+        try:
+            return call(*args, _request_timeout=(self.patience, self.patience))
+        except urllib3.exceptions.HTTPError as error:
+            failure = ApiException(status=0, reason=str(error))
+            failure.body = json.dumps({"code": 0})
+            raise failure
 
     def spec(self, record, transitions):
         return client.V1LeaseSpec(

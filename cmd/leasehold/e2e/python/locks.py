@@ -5,14 +5,15 @@ import json
 from kubernetes.leaderelection.leaderelectionrecord import LeaderElectionRecord
 
 from checks import check, equal, true
-from cluster import leases
+from cluster import NODES, leases
 from lease_lock import LeaseLock
+from lossy import relay
 
 NAMESPACE = "python-locks"
 
 
 def lock(name, identity):
-    return LeaseLock(leases(), name, NAMESPACE, identity)
+    return LeaseLock(leases(retries=False), name, NAMESPACE, identity, patience=60)
 
 
 def record(identity, at="2024-02-29 12:30:15.500000"):
@@ -23,6 +24,19 @@ def record(identity, at="2024-02-29 12:30:15.500000"):
 def missing_lock_is_told_by_an_exception_with_the_code_404():
     there, refusal = lock("missing", "one").get("missing", NAMESPACE)
     equal((False, 404), (there, json.loads(refusal.body)["code"]))
+
+
+@check
+def node_that_does_not_answer_is_told_by_an_exception_with_the_code_0():
+    lost = lock("lost", "one")
+    with relay(NODES[0]) as server:
+        lost.api.api_client.configuration.host = server.url()
+        server.lose = 2
+        there, refusal = lost.get("lost", NAMESPACE)
+        equal((False, 0), (there, json.loads(refusal.body)["code"]))
+        equal(False, lost.create("lost", NAMESPACE, record("one")))
+        equal(2, server.passed, "requests")
+    true(lost.get("lost", NAMESPACE)[0] is False, "the relay is gone")
 
 
 @check
