@@ -15,8 +15,8 @@ var javaScripts = map[string]struct {
 	node   string
 	checks int
 }{
-	"client-node-1": {"node", 53},
-	"client-node-2": {filepath.Join("javascript", "node_modules", ".bin", "node"), 54},
+	"client-node-1": {"node", 54},
+	"client-node-2": {filepath.Join("javascript", "node_modules", ".bin", "node"), 55},
 }
 
 func TestJavaScriptClient(t *testing.T) {

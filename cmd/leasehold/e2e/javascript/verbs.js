@@ -161,6 +161,13 @@ export default {
     assert.equal((await objects.delete({ ...kind, metadata: { name, namespace } })).status, 'Success');
   },
 
+  'lists the namespaces in use': async () => {
+    await leases().createNamespacedLease({ namespace: 'javascript-namespace', body: lease('one') });
+    const { items } = await config().makeApiClient(k8s.CoreV1Api).listNamespace();
+    const names = items.map((item) => item.metadata.name);
+    assert.ok(names.includes('javascript-namespace') && !names.includes('javascript-unused'), names);
+  },
+
   'asks for version and health': async () => {
     assert.equal((await config().makeApiClient(k8s.VersionApi).getCode()).gitVersion, 'v1.37.2');
     for (const node of nodes) {

@@ -27,6 +27,7 @@ class Relay(http.server.ThreadingHTTPServer):
         self.trust = ssl.create_default_context(cafile=os.path.join(DIRECTORY, "ca.crt"))
         self.lose = 0  # how many answers to lose from now on
         self.passed = 0  # how many requests came
+        self.answered = 0  # how many the node has answered
 
     def url(self):
         return "https://127.0.0.1:%d" % self.server_port
@@ -43,6 +44,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             onward.request(self.command, self.path, body, dict(self.headers))
             answer = onward.getresponse()
             content = answer.read()
+        relay.answered += 1
         if relay.lose > 0:
             relay.lose -= 1
             self.close_connection = True

@@ -206,6 +206,16 @@ def discovers():
 
 
 @check
+def lists_the_namespaces_in_use_and_reads_any():
+    api.create_namespaced_lease("python-namespace", lease("one"))
+    core = client.CoreV1Api(connect())
+    names = [namespace.metadata.name for namespace in core.list_namespace().items]
+    true({"python-namespace", "default"} <= set(names) and "python-unused" not in names, names)
+    for name in ("python-namespace", "python-unused"):
+        equal("Active", core.read_namespace(name).status.phase)
+
+
+@check
 def creates_from_yaml():
     utils.create_from_dict(connect(), {
         "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
