@@ -35,7 +35,7 @@ func validateSpec(spec *coordinationv1.LeaseSpec) field.ErrorList {
 		errs = append(errs, field.Invalid(specPath.Child("leaseTransitions"), *spec.LeaseTransitions, "must be greater than or equal to 0"))
 	}
 	if spec.Strategy != nil {
-		errs = append(errs, validateStrategy(*spec.Strategy)...)
+		errs = append(errs, ValidateStrategy(*spec.Strategy)...)
 	}
 	wantsHolder := spec.PreferredHolder != nil && *spec.PreferredHolder != ""
 	if wantsHolder && (spec.Strategy == nil || *spec.Strategy == "") {
@@ -44,9 +44,10 @@ func validateSpec(spec *coordinationv1.LeaseSpec) field.ErrorList {
 	return errs
 }
 
-// validateStrategy tells errors for spec.strategy.strategy, a path that does not exist: so does kube-apiserver. A word
-// without a slash is Kubernetes' own, and there is one; with a slash it is somebody's qualified name.
-func validateStrategy(strategy coordinationv1.CoordinatedLeaseStrategy) field.ErrorList {
+// ValidateStrategy tells what is wrong with a strategy, of a Lease or of one of its candidates. Its errors are for
+// spec.strategy.strategy, a path that does not exist: so are those of kube-apiserver. A word without a slash is Kubernetes'
+// own, and there is one; with a slash it is somebody's qualified name.
+func ValidateStrategy(strategy coordinationv1.CoordinatedLeaseStrategy) field.ErrorList {
 	path := specPath.Child("strategy").Child("strategy")
 	if !strings.Contains(string(strategy), "/") {
 		known := []coordinationv1.CoordinatedLeaseStrategy{coordinationv1.OldestEmulationVersion}
