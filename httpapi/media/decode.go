@@ -4,12 +4,14 @@ import (
 	"fmt"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	coordinationv1beta1 "k8s.io/api/coordination/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	jsonserializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
 	protobufserializer "k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 
+	"github.com/leasehold/leasehold/httpapi/candidate"
 	"github.com/leasehold/leasehold/httpapi/object"
 )
 
@@ -48,7 +50,7 @@ func (c *Codec) decode(body []byte, encoding Encoding, validation Validation) (o
 		decoders = &strict
 	}
 	expected := c.GroupVersionKind
-	decoded, kind, err := decoders[encoding].Decode(body, &expected, c.New())
+	decoded, kind, err := decoders[encoding].Decode(body, &expected, nil)
 	var warnings []string
 	if problems, ok := runtime.AsStrictDecodingError(err); ok && decoded != nil && validation == Warn {
 		for _, problem := range problems.Errors() {
@@ -60,8 +62,12 @@ func (c *Codec) decode(body []byte, encoding Encoding, validation Validation) (o
 		return nil, nil, undecodable(err, kind, expected.Kind, body)
 	}
 	o, ok := decoded.(object.Object)
-	if !ok || *kind != expected {
+	switch {
+	case !ok || kind.GroupKind() != expected.GroupKind():
 		return nil, nil, undecodable(unconvertible(kind, expected.Kind), kind, expected.Kind, body)
+	case *kind != expected:
+		return nil, nil, &BodyError{Message: fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)",
+			kind.GroupVersion(), c.apiVersion)}
 	}
 	*object.Type(o) = metav1.TypeMeta{}
 	return o, warnings, nil
@@ -123,11 +129,22 @@ var (
 
 func newScheme() *runtime.Scheme {
 	s := runtime.NewScheme()
-	groups := []schema.GroupVersion{coordinationv1.SchemeGroupVersion, {Version: "v1"}, metav1.SchemeGroupVersion}
-	s.AddKnownTypes(coordinationv1.SchemeGroupVersion, &coordinationv1.Lease{}, &coordinationv1.LeaseList{})
-	for _, group := range groups {
-		s.AddKnownTypes(group, &metav1.DeleteOptions{})
+	add := func(version, kind string, sample runtime.Object) {
+		s.AddKnownTypeWithName(schema.GroupVersionKind{Group: coordinationv1.GroupName, Version: version, Kind: kind}, sample)
 	}
+	for _, version := range []string{"v1", "v1beta1"} { // Leases of the second are understood, and refused
+		add(version, "Lease", &coordinationv1.Lease{})
+		add(version, "LeaseList", &coordinationv1.LeaseList{})
+	}
+	for _, version := range candidate.Versions {
+		add(version, "LeaseCandidate", &coordinationv1beta1.LeaseCandidate{})
+		add(version, "LeaseCandidateList", &coordinationv1beta1.LeaseCandidateList{})
+	}
+	for _, version := range []string{"v1", "v1beta1", "v1alpha2"} {
+		add(version, "DeleteOptions", &metav1.DeleteOptions{})
+	}
+	s.AddKnownTypes(schema.GroupVersion{Version: "v1"}, &metav1.DeleteOptions{})
+	s.AddKnownTypes(metav1.SchemeGroupVersion, &metav1.DeleteOptions{})
 	return s
 }
 

@@ -17,21 +17,30 @@ const tail = "}\n" // of an object as JSON
 // Rendered is one object as JSON, exactly as the generic serializer writes it, with its closing newline. It is made once for
 // a version and shared by all who are shown it, so nobody may change its bytes.
 type Rendered struct {
-	whole []byte
-	head  int // where the metadata begins
-	spec  int // where `,"spec":` begins
+	codec *Codec
+	whole []byte // the codec's head, the metadata, the spec, the tail
+	spec  int    // where `,"spec":` begins
 }
 
 // JSON returns the object with kind and apiVersion and a closing newline.
 func (r Rendered) JSON() []byte { return r.whole }
 
+// As returns the object in another version of its kind, which are alike but for their heads.
+func (r Rendered) As(c *Codec) Rendered {
+	if r.codec == c {
+		return r
+	}
+	body := r.whole[len(r.codec.head):]
+	return Rendered{codec: c, whole: append([]byte(c.head), body...), spec: r.spec - len(r.codec.head) + len(c.head)}
+}
+
 // Item returns the object as an element of a list has it: without kind and apiVersion. It is in two parts.
 func (r Rendered) Item() (head string, tail []byte) {
-	return `{"metadata":`, r.whole[r.head : len(r.whole)-1]
+	return `{"metadata":`, r.whole[len(r.codec.head) : len(r.whole)-1]
 }
 
 // Metadata returns the metadata alone.
-func (r Rendered) Metadata() []byte { return r.whole[r.head:r.spec] }
+func (r Rendered) Metadata() []byte { return r.whole[len(r.codec.head):r.spec] }
 
 // EncodeJSON renders an object as JSON. Only managed fields that are not JSON make it fail.
 func (c *Codec) EncodeJSON(o object.Object) (Rendered, error) {
@@ -47,7 +56,7 @@ func (c *Codec) EncodeJSON(o object.Object) (Rendered, error) {
 	buffer = c.appendSpec(buffer, o)
 	buffer = append(buffer, tail...)
 	*scratch = buffer
-	return Rendered{whole: bytes.Clone(buffer), head: len(c.head), spec: spec}, nil
+	return Rendered{codec: c, whole: bytes.Clone(buffer), spec: spec}, nil
 }
 
 // scratches are where renderings are written before it is known how large they are.

@@ -11,6 +11,8 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	jsonserializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
 	"pgregory.net/rapid"
+
+	"github.com/leasehold/leasehold/httpapi/object"
 )
 
 // decodeLease decodes a body that must be a Lease if there is no error.
@@ -23,12 +25,12 @@ func decodeLease(body []byte, encoding Encoding, validation Validation) (*coordi
 }
 
 // sameAnswer fails if the scanner answered something else than the generic decoder, which must then be free of warnings.
-func sameAnswer(t assert.TestingT, body []byte) (scanned bool) {
-	fast := Leases.scan(body)
+func sameAnswer(t assert.TestingT, codec *Codec, body []byte) (scanned bool) {
+	fast := codec.scan(body)
 	if fast == nil {
 		return false
 	}
-	generic, _, err := Leases.decode(body, JSON, Strict)
+	generic, _, err := codec.decode(body, JSON, Strict)
 	if assert.NoError(t, err, "%q", body) {
 		assert.Equal(t, generic, fast, "%q", body)
 	}
@@ -37,23 +39,23 @@ func sameAnswer(t assert.TestingT, body []byte) (scanned bool) {
 
 func TestOrdinaryBodiesAreScanned(t *testing.T) {
 	for name, body := range bodies {
-		assert.True(t, sameAnswer(t, []byte(body)), name)
+		assert.True(t, sameAnswer(t, Leases, []byte(body)), name)
 	}
 }
 
 func TestStrangeBodiesAreDecodedAsEver(t *testing.T) {
 	for _, body := range strangeBodies {
-		sameAnswer(t, []byte(body))
+		sameAnswer(t, Leases, []byte(body))
 	}
 }
 
 func TestScannerNeverDiffersFromTheGenericDecoder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		sameAnswer(t, []byte(mutated(t)))
+		sameAnswer(t, Leases, []byte(mutated(t)))
 	})
 }
 
-// mutated draws a body: one that clients send or the rendering of some Lease, laid out in some way, then damaged a little.
+// mutated draws a body: one that clients send or the rendering of some Lease, damaged.
 func mutated(t *rapid.T) string {
 	var body string
 	if rapid.Bool().Draw(t, "known") {
@@ -65,6 +67,11 @@ func mutated(t *rapid.T) string {
 		}
 		body = string(encoded)
 	}
+	return damaged(t, body)
+}
+
+// damaged lays a body out in some way and then damages it a little.
+func damaged(t *rapid.T, body string) string {
 	if rapid.Bool().Draw(t, "indent") {
 		var indented bytes.Buffer
 		if json.Indent(&indented, []byte(body), "", "\t") == nil {
@@ -90,13 +97,12 @@ func FuzzScanLease(f *testing.F) {
 	for _, body := range strangeBodies {
 		f.Add([]byte(body))
 	}
-	f.Fuzz(func(t *testing.T, body []byte) { sameAnswer(t, body) })
+	f.Fuzz(func(t *testing.T, body []byte) { sameAnswer(t, Leases, body) })
 }
 
 // generic renders with apimachinery's serializer alone.
-func generic(lease *coordinationv1.Lease) ([]byte, error) {
-	whole := lease.DeepCopy()
-	whole.SetGroupVersionKind(Leases.GroupVersionKind)
+func generic(codec *Codec, o object.Object) ([]byte, error) {
+	whole := codec.As(o)
 	var out bytes.Buffer
 	err := jsonserializer.NewSerializerWithOptions(jsonserializer.DefaultMetaFactory, scheme, scheme, jsonserializer.SerializerOptions{}).Encode(whole, &out)
 	return out.Bytes(), err
@@ -104,24 +110,32 @@ func generic(lease *coordinationv1.Lease) ([]byte, error) {
 
 func TestEncoderWritesWhatTheGenericOneWrites(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		lease := leases.Draw(t, "lease")
-		want, genericErr := generic(lease)
-		got, err := Leases.EncodeJSON(lease)
-		if genericErr != nil {
-			assert.Error(t, err)
-			return
+		for _, c := range []struct {
+			codec *Codec
+			o     object.Object
+		}{{Leases, leases.Draw(t, "lease")}, {beta, candidates.Draw(t, "candidate")}} {
+			encodesAsEver(t, c.codec, c.o)
 		}
-		require.NoError(t, err)
-		assert.Equal(t, string(want), string(got.JSON()))
-
-		meta, err := json.Marshal(&lease.ObjectMeta)
-		require.NoError(t, err)
-		assert.Equal(t, string(meta), string(got.Metadata()))
-		head, tail := got.Item()
-		item, err := json.Marshal(lease)
-		require.NoError(t, err)
-		assert.Equal(t, string(item), head+string(tail))
 	})
+}
+
+func encodesAsEver(t *rapid.T, codec *Codec, o object.Object) {
+	want, genericErr := generic(codec, o)
+	got, err := codec.EncodeJSON(o)
+	if genericErr != nil {
+		assert.Error(t, err)
+		return
+	}
+	require.NoError(t, err)
+	assert.Equal(t, string(want), string(got.JSON()))
+
+	meta, err := json.Marshal(object.Meta(o))
+	require.NoError(t, err)
+	assert.Equal(t, string(meta), string(got.Metadata()))
+	head, tail := got.Item()
+	item, err := json.Marshal(o)
+	require.NoError(t, err)
+	assert.Equal(t, string(item), head+string(tail))
 }
 
 func TestWhatIsEncodedCanBeScanned(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	coordinationv1beta1 "k8s.io/api/coordination/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
@@ -39,63 +40,88 @@ var strangeBodies = []string{
 	`{"metadata":{"ownerReferences":[{"controller":tru}]}}`, `{"metadata":{"ownerReferences":[{"controller":truee}]}}`, `{"status":{}}`,
 }
 
-// leases draws Leases of every shape, the strange ones included.
-var leases = rapid.Custom(func(t *rapid.T) *coordinationv1.Lease {
-	text := rapid.OneOf(rapid.StringMatching(`[a-z0-9.\-/:_]{0,12}`), rapid.String(), rapid.SampledFrom([]string{"", "<b>&", "a\"b\\", "\u2028\x7f\x00", "\xff"}))
-	maybe := func(label string) bool { return rapid.IntRange(0, 2).Draw(t, label) > 0 }
-	moment := func(label string) time.Time {
-		if rapid.IntRange(0, 9).Draw(t, label+" zero") == 0 {
-			return time.Time{}
-		}
-		return time.UnixMicro(rapid.Int64Range(-62e15, 300e15).Draw(t, label)).In(time.FixedZone("x", rapid.IntRange(-50000, 50000).Draw(t, "zone")))
+// drawer draws the parts of objects, the strange ones included.
+type drawer struct{ *rapid.T }
+
+var anyText = rapid.OneOf(rapid.StringMatching(`[a-z0-9.\-/:_]{0,12}`), rapid.String(), rapid.SampledFrom([]string{"", "<b>&", "a\"b\\", "\u2028\x7f\x00", "\xff"}))
+
+func (d drawer) text(label string) string { return anyText.Draw(d.T, label) }
+
+func (d drawer) maybe(label string) bool { return rapid.IntRange(0, 2).Draw(d.T, label) > 0 }
+
+func (d drawer) moment(label string) time.Time {
+	if rapid.IntRange(0, 9).Draw(d.T, label+" zero") == 0 {
+		return time.Time{}
 	}
-	l := &coordinationv1.Lease{}
-	m := &l.ObjectMeta
-	m.Name, m.GenerateName, m.Namespace = text.Draw(t, "name"), text.Draw(t, "generateName"), text.Draw(t, "namespace")
-	m.SelfLink, m.UID, m.ResourceVersion = text.Draw(t, "selfLink"), types.UID(text.Draw(t, "uid")), text.Draw(t, "version")
-	m.Generation = rapid.Int64().Draw(t, "generation")
-	m.CreationTimestamp = metav1.Time{Time: moment("created")}
-	if maybe("deleted") {
-		m.DeletionTimestamp = &metav1.Time{Time: moment("deletion")}
-		m.DeletionGracePeriodSeconds = pointer(rapid.Int64().Draw(t, "grace"))
+	return time.UnixMicro(rapid.Int64Range(-62e15, 300e15).Draw(d.T, label)).In(time.FixedZone("x", rapid.IntRange(-50000, 50000).Draw(d.T, "zone")))
+}
+
+func (d drawer) meta(m *metav1.ObjectMeta) {
+	m.Name, m.GenerateName, m.Namespace = d.text("name"), d.text("generateName"), d.text("namespace")
+	m.SelfLink, m.UID, m.ResourceVersion = d.text("selfLink"), types.UID(d.text("uid")), d.text("version")
+	m.Generation = rapid.Int64().Draw(d.T, "generation")
+	m.CreationTimestamp = metav1.Time{Time: d.moment("created")}
+	if d.maybe("deleted") {
+		m.DeletionTimestamp = &metav1.Time{Time: d.moment("deletion")}
+		m.DeletionGracePeriodSeconds = pointer(rapid.Int64().Draw(d.T, "grace"))
 	}
-	m.Labels = rapid.MapOfN(text, text, -1, 10).Draw(t, "labels")
-	m.Annotations = rapid.MapOfN(text, text, -1, 3).Draw(t, "annotations")
-	m.Finalizers = rapid.SliceOfN(text, 0, 3).Draw(t, "finalizers")
-	for range rapid.IntRange(0, 2).Draw(t, "owners") {
-		owner := metav1.OwnerReference{APIVersion: text.Draw(t, "owner"), Kind: text.Draw(t, "owner"), Name: text.Draw(t, "owner"), UID: types.UID(text.Draw(t, "owner"))}
-		if maybe("flags") {
-			owner.Controller, owner.BlockOwnerDeletion = pointer(rapid.Bool().Draw(t, "c")), pointer(rapid.Bool().Draw(t, "b"))
+	m.Labels = rapid.MapOfN(anyText, anyText, -1, 10).Draw(d.T, "labels")
+	m.Annotations = rapid.MapOfN(anyText, anyText, -1, 3).Draw(d.T, "annotations")
+	m.Finalizers = rapid.SliceOfN(anyText, 0, 3).Draw(d.T, "finalizers")
+	for range rapid.IntRange(0, 2).Draw(d.T, "owners") {
+		owner := metav1.OwnerReference{APIVersion: d.text("owner"), Kind: d.text("owner"), Name: d.text("owner"), UID: types.UID(d.text("owner"))}
+		if d.maybe("flags") {
+			owner.Controller, owner.BlockOwnerDeletion = pointer(rapid.Bool().Draw(d.T, "c")), pointer(rapid.Bool().Draw(d.T, "b"))
 		}
 		m.OwnerReferences = append(m.OwnerReferences, owner)
 	}
-	for range rapid.IntRange(0, 3).Draw(t, "managers") {
-		entry := metav1.ManagedFieldsEntry{Manager: text.Draw(t, "m"), Operation: metav1.ManagedFieldsOperationType(text.Draw(t, "op")),
-			APIVersion: text.Draw(t, "v"), FieldsType: text.Draw(t, "type"), Subresource: text.Draw(t, "sub")}
-		if maybe("time") {
-			entry.Time = &metav1.Time{Time: moment("time")}
+	for range rapid.IntRange(0, 3).Draw(d.T, "managers") {
+		entry := metav1.ManagedFieldsEntry{Manager: d.text("m"), Operation: metav1.ManagedFieldsOperationType(d.text("op")),
+			APIVersion: d.text("v"), FieldsType: d.text("type"), Subresource: d.text("sub")}
+		if d.maybe("time") {
+			entry.Time = &metav1.Time{Time: d.moment("time")}
 		}
-		if maybe("fields") {
+		if d.maybe("fields") {
 			entry.FieldsV1 = metav1.NewFieldsV1(rapid.SampledFrom([]string{`{}`, `{"f:spec":{"f:holderIdentity":{}}}`, `{"f:a":{".":{},"f:b":{}},"f:c":{}}`,
-				`{ "f:a" : {} }`, `{"f:finalizers":{"v:\"example.com/x\"":{}}}`, `{"<":{}}`, `{"f:é":{}}`, `{"a":1}`, `[]`, `null`, ``}).Draw(t, "set"))
+				`{ "f:a" : {} }`, `{"f:finalizers":{"v:\"example.com/x\"":{}}}`, `{"<":{}}`, `{"f:é":{}}`, `{"a":1}`, `[]`, `null`, ``}).Draw(d.T, "set"))
 		}
 		m.ManagedFields = append(m.ManagedFields, entry)
 	}
-	if maybe("holder") {
-		l.Spec.HolderIdentity = pointer(text.Draw(t, "holder"))
+}
+
+// leases draws Leases of every shape.
+var leases = rapid.Custom(func(t *rapid.T) *coordinationv1.Lease {
+	d := drawer{t}
+	l := &coordinationv1.Lease{}
+	d.meta(&l.ObjectMeta)
+	if d.maybe("holder") {
+		l.Spec.HolderIdentity = pointer(d.text("holder"))
 	}
-	if maybe("numbers") {
+	if d.maybe("numbers") {
 		number := rapid.OneOf(rapid.Int32(), rapid.SampledFrom([]int32{0, 15, math.MaxInt32, math.MinInt32}))
 		l.Spec.LeaseDurationSeconds, l.Spec.LeaseTransitions = pointer(number.Draw(t, "n")), pointer(number.Draw(t, "n"))
 	}
-	if maybe("times") {
-		l.Spec.AcquireTime, l.Spec.RenewTime = &metav1.MicroTime{Time: moment("acquire")}, &metav1.MicroTime{Time: moment("renew")}
+	if d.maybe("times") {
+		l.Spec.AcquireTime, l.Spec.RenewTime = &metav1.MicroTime{Time: d.moment("acquire")}, &metav1.MicroTime{Time: d.moment("renew")}
 	}
-	if maybe("strategy") {
-		l.Spec.Strategy = pointer(coordinationv1.CoordinatedLeaseStrategy(text.Draw(t, "strategy")))
-		l.Spec.PreferredHolder = pointer(text.Draw(t, "preferred"))
+	if d.maybe("strategy") {
+		l.Spec.Strategy = pointer(coordinationv1.CoordinatedLeaseStrategy(d.text("strategy")))
+		l.Spec.PreferredHolder = pointer(d.text("preferred"))
 	}
 	return l
+})
+
+// candidates draws LeaseCandidates of every shape.
+var candidates = rapid.Custom(func(t *rapid.T) *coordinationv1beta1.LeaseCandidate {
+	d := drawer{t}
+	c := &coordinationv1beta1.LeaseCandidate{}
+	d.meta(&c.ObjectMeta)
+	c.Spec.LeaseName, c.Spec.BinaryVersion, c.Spec.EmulationVersion = d.text("lease"), d.text("binary"), d.text("emulation")
+	c.Spec.Strategy = coordinationv1.CoordinatedLeaseStrategy(d.text("strategy"))
+	if d.maybe("times") {
+		c.Spec.PingTime, c.Spec.RenewTime = &metav1.MicroTime{Time: d.moment("ping")}, &metav1.MicroTime{Time: d.moment("renew")}
+	}
+	return c
 })
 
 // heartbeat is a Lease as a kubelet renews it.

@@ -44,7 +44,7 @@ func (s Stored) transcode() (Rendered, bool) {
 	if !t.ok {
 		return Rendered{}, false
 	}
-	return Rendered{whole: bytes.Clone(t.buffer), head: len(s.Codec.head), spec: at}, true
+	return Rendered{codec: s.Codec, whole: bytes.Clone(t.buffer), spec: at}, true
 }
 
 // transcoder walks over protobuf and writes JSON. ok becomes false when it gives up.
