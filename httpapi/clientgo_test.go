@@ -31,7 +31,7 @@ func (d *door) clientConfig(contentType string) *rest.Config {
 	return &rest.Config{
 		Host: d.server.URL, BearerToken: adminToken, TLSClientConfig: rest.TLSClientConfig{Insecure: true},
 		ContentConfig: rest.ContentConfig{ContentType: contentType, AcceptContentTypes: contentType},
-		QPS:           -1, UserAgent: "clientgo-test/1",
+		QPS:           -1, UserAgent: "clientgo-test/1", WarningHandler: rest.NoWarnings{},
 	}
 }
 

@@ -33,7 +33,7 @@ func TestWhatIsDescribedIsServed(t *testing.T) {
 			got := d.do(t, strings.ToUpper(method), path, "{}")
 			assert.NotEqual(t, http.StatusMethodNotAllowed, got.StatusCode, "%s %s", method, path)
 			if got.StatusCode == http.StatusNotFound {
-				assert.Contains(t, got.body, `leases.coordination.k8s.io \"none\" not found`, "%s %s", method, path)
+				assert.Contains(t, got.body, `.coordination.k8s.io \"none\" not found`, "%s %s", method, path)
 			}
 		}
 	}

@@ -96,6 +96,12 @@ func statusOf(err error) *metav1.Status {
 	}
 }
 
+// byRouter tells whether kube-apiserver's router refuses a request for this, before any of its handlers sees it.
+func byRouter(err error) bool {
+	var unacceptable *media.NotAcceptableError
+	return errors.As(err, &unacceptable) && unacceptable.ByRoute || errors.Is(err, patch.ErrUnsupportedType)
+}
+
 // unusableResult is a patch whose result is no object of its kind: it has causes, but is not about any kind.
 func unusableResult(err error) *metav1.Status {
 	var refused *patch.Error

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/leasehold/leasehold/fsm"
+	"github.com/leasehold/leasehold/httpapi/candidate"
 	"github.com/leasehold/leasehold/httpapi/discovery"
 	"github.com/leasehold/leasehold/httpapi/fieldmanager"
 	"github.com/leasehold/leasehold/httpapi/lease"
@@ -23,6 +24,7 @@ type kind struct {
 
 	resource schema.GroupResource  // as paths, rights and most errors name it; its name is also the resource of the store's keys
 	fields   *fieldmanager.Manager // who owns which field
+	warning  string                // that every answer carries; empty for none
 }
 
 // rules are what makes an object of a kind valid, and what makes two the same.
@@ -30,6 +32,23 @@ type rules struct {
 	validateCreate func(next object.Object) field.ErrorList
 	validateUpdate func(next, current object.Object) field.ErrorList
 	equal          func(next, current object.Object) bool
+}
+
+// servedKinds are all there are, each in all its versions.
+func servedKinds() ([]*kind, error) {
+	leases, err := leases()
+	if err != nil {
+		return nil, err
+	}
+	all := []*kind{leases}
+	for _, version := range candidate.Versions {
+		candidates, err := candidates(version)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, candidates)
+	}
+	return all, nil
 }
 
 func newKind(resource discovery.Resource, codec *media.Codec, rules rules) (*kind, error) {
@@ -47,6 +66,14 @@ func newKind(resource discovery.Resource, codec *media.Codec, rules rules) (*kin
 
 func leases() (*kind, error) {
 	return newKind(discovery.Leases(), media.Leases, rulesOf(lease.ValidateCreate, lease.ValidateUpdate, lease.Equal))
+}
+
+func candidates(version string) (*kind, error) {
+	k, err := newKind(discovery.Candidates(version), media.Candidates(version), rulesOf(candidate.ValidateCreate, candidate.ValidateUpdate, candidate.Equal))
+	if err == nil {
+		k.warning = candidate.Deprecation(version)
+	}
+	return k, err
 }
 
 // resourcesOf are the resources of the kinds, each once though it be served in several versions.

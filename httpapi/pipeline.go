@@ -53,6 +53,7 @@ func (s *server) perform(q *request, out http.ResponseWriter) (*response, error)
 	if err := s.authorize(q); err != nil {
 		return nil, err
 	}
+	q.routed = q.known
 	if unacceptable != nil {
 		return nil, unacceptable
 	}

@@ -34,11 +34,11 @@ type rendering struct {
 	json atomic.Pointer[media.Rendered]
 }
 
-// of returns the JSON of a stored version.
+// of returns the JSON of a stored version. It is kept in the version of its kind in which it was first asked for.
 func (r *renderings) of(kind *kind, version *fsm.Object) (media.Rendered, error) {
 	kept := version.Rendering(func() any { return new(rendering) }).(*rendering)
 	if rendered := kept.json.Load(); rendered != nil {
-		return *rendered, nil
+		return rendered.As(kind.Codec), nil
 	}
 	rendered, err := kind.stored(version).Render()
 	if err != nil {

@@ -38,6 +38,10 @@ type request struct {
 	// body is all of the body, of the verbs that have one.
 	body []byte
 
+	// routed says that the verb is asked, or that the request was refused no earlier than kube-apiserver's handlers
+	// would have: then the answer carries the kind's warning.
+	routed bool
+
 	// warnings are what the client shall be told beside the answer; verbs append to them.
 	warnings []string
 }
@@ -59,6 +63,14 @@ func (q *request) warn(warning string) {
 	if !slices.Contains(q.warnings, warning) {
 		q.warnings = append(q.warnings, warning)
 	}
+}
+
+// told are all warnings of an answer, in order.
+func (q *request) told() []string {
+	if !q.routed || q.kind == nil || q.kind.warning == "" {
+		return q.warnings
+	}
+	return append([]string{q.kind.warning}, q.warnings...)
 }
 
 // response is what a verb answers. Exactly one of object, value, document and stream is set.

@@ -65,6 +65,9 @@ func (s *server) respond(w *writer, q *request, answer *response) {
 
 // refuse writes an error's Status.
 func (s *server) refuse(w *writer, q *request, err error) {
+	if byRouter(err) {
+		q.routed = false
+	}
 	status := statusOf(err)
 	answer := &response{code: int(status.Code), value: status, header: http.Header{}}
 	if status.Details != nil && status.Details.RetryAfterSeconds > 0 {
@@ -85,9 +88,6 @@ func (s *server) write(w *writer, q *request, answer *response, contentType stri
 	q.standardHeaders(header)
 	for name, values := range answer.header {
 		header[name] = values
-	}
-	if len(q.warnings) > 0 {
-		header["Warning"] = warningHeaders(q.warnings)
 	}
 	header["Content-Type"] = []string{contentType}
 	if len(body) >= media.MinGzip && q.compressible() {
@@ -112,6 +112,9 @@ func (q *request) standardHeaders(header http.Header) {
 	header["Cache-Control"] = notCached
 	if q.stranger && q.http.ProtoMajor == 2 {
 		header["Connection"] = closing
+	}
+	if warnings := q.told(); len(warnings) > 0 {
+		header["Warning"] = warningHeaders(warnings)
 	}
 	if q.admitted {
 		header["X-Kubernetes-Pf-Flowschema-Uid"] = flowUID

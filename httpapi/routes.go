@@ -28,7 +28,7 @@ type endpoint func(q *request, vars map[string]string)
 
 // newRoutes lists all paths there are. A slash at the end is accepted, a double one is a path that does not exist, and
 // an escaped one never separates.
-func (s *server) newRoutes(documents discovery.Documents, kinds ...*kind) *routes {
+func (s *server) newRoutes(documents discovery.Documents, kinds []*kind) *routes {
 	t := &routes{router: mux.NewRouter().SkipClean(true).UseEncodedPath(), endpoints: make(map[string]endpoint)}
 
 	for _, k := range kinds {

@@ -25,7 +25,8 @@ import (
 //	   Header Retry-After = 1
 //	   body ~ some words
 //
-// leases stands for the collection of namespace ns. $names are replaced in requests.
+// leases stands for the collection of namespace ns, candidates and alphas for the LeaseCandidates there in v1beta1 and
+// in v1alpha2. $names are replaced in requests.
 func TestScripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	require.NoError(t, err)
@@ -44,6 +45,12 @@ func TestScripts(t *testing.T) {
 	}
 }
 
+var collections = strings.NewReplacer(
+	"leases", "/apis/coordination.k8s.io/v1/namespaces/ns/leases",
+	"candidates", "/apis/coordination.k8s.io/v1beta1/namespaces/ns/leasecandidates",
+	"alphas", "/apis/coordination.k8s.io/v1alpha2/namespaces/ns/leasecandidates",
+)
+
 var named = regexp.MustCompile(`\$[a-z]+`)
 
 // play runs one story.
@@ -55,7 +62,7 @@ func play(t *testing.T, story string) {
 	var last answer
 	answered := true
 	send := func() {
-		path := strings.ReplaceAll(request[1], "leases", "/apis/coordination.k8s.io/v1/namespaces/ns/leases")
+		path := collections.Replace(request[1])
 		if strings.HasPrefix(request[1], "/") {
 			path = request[1]
 		}

@@ -129,17 +129,16 @@ func New(config Config, store Store) (http.Handler, error) {
 	if config.ShardedListAndWatch {
 		s.shardOf = parseShard
 	}
-	documents, err := discovery.New(config.Version, discovery.Leases(), discovery.Namespaces())
+	documents, err := discovery.New(config.Version, discovery.Served()...)
 	if err != nil {
 		return nil, err
 	}
-	leases, err := leases()
+	kinds, err := servedKinds()
 	if err != nil {
 		return nil, err
 	}
-	kinds := []*kind{leases}
 	s.resources = resourcesOf(kinds)
-	s.routes = s.newRoutes(documents, kinds...)
+	s.routes = s.newRoutes(documents, kinds)
 	if s.metrics, err = newMetrics(config.Metrics, s.limits); err != nil {
 		return nil, err
 	}

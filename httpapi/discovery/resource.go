@@ -16,6 +16,12 @@ type Resource struct {
 	Namespaced           bool
 	ShortNames           []string
 	Verbs                []string // in alphabetical order
+	Stored               string   // the version that objects are stored in
+}
+
+// Served are all resources of this server, the versions of a group in order of preference.
+func Served() []Resource {
+	return []Resource{Leases(), Candidates("v1beta1"), Candidates("v1alpha2"), Namespaces()}
 }
 
 // Leases are the resource this server is about.
@@ -23,9 +29,20 @@ func Leases() Resource {
 	return Resource{
 		Group: "coordination.k8s.io", Version: "v1", Kind: "Lease",
 		Plural: "leases", Singular: "lease", Namespaced: true,
-		Verbs: []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"},
+		Verbs: allVerbs, Stored: "v1",
 	}
 }
+
+// Candidates are those who stand for the Leases that coordinated leader election is about, in one of two versions.
+func Candidates(version string) Resource {
+	return Resource{
+		Group: "coordination.k8s.io", Version: version, Kind: "LeaseCandidate",
+		Plural: "leasecandidates", Singular: "leasecandidate", Namespaced: true,
+		Verbs: allVerbs, Stored: "v1beta1",
+	}
+}
+
+var allVerbs = []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
 
 // Namespaces are implicit and can only be looked at. They are also what the core group has to show: kubectl
 // understands a List only where core v1 is served, and client-go up to 0.29 takes a version without resources for an
@@ -34,7 +51,7 @@ func Namespaces() Resource {
 	return Resource{
 		Version: "v1", Kind: "Namespace",
 		Plural: "namespaces", Singular: "namespace", ShortNames: []string{"ns"},
-		Verbs: []string{"get", "list", "watch"},
+		Verbs: []string{"get", "list", "watch"}, Stored: "v1",
 	}
 }
 
@@ -44,7 +61,7 @@ func (r *Resource) groupVersion() schema.GroupVersion {
 
 // storageHash tells clients whether two servers store a resource alike; it is made as kube-apiserver makes it.
 func (r *Resource) storageHash() string {
-	sum := sha256.Sum256([]byte(r.Group + "/" + r.Version + "/" + r.Kind))
+	sum := sha256.Sum256([]byte(r.Group + "/" + r.Stored + "/" + r.Kind))
 	return base64.StdEncoding.EncodeToString(sum[:8])
 }
 

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	coordinationv1alpha2 "k8s.io/api/coordination/v1alpha2"
+	coordinationv1beta1 "k8s.io/api/coordination/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/version"
@@ -28,7 +30,11 @@ type served struct {
 }
 
 func allServed() []served {
-	return []served{{discovery.Leases(), coordinationv1.Lease{}, coordinationv1.LeaseList{}}}
+	return []served{
+		{discovery.Leases(), coordinationv1.Lease{}, coordinationv1.LeaseList{}},
+		{discovery.Candidates("v1beta1"), coordinationv1beta1.LeaseCandidate{}, coordinationv1beta1.LeaseCandidateList{}},
+		{discovery.Candidates("v1alpha2"), coordinationv1alpha2.LeaseCandidate{}, coordinationv1alpha2.LeaseCandidateList{}},
+	}
 }
 
 // routesByDocument gives each document of OpenAPI version 3 its routes; the document's name is its path without the

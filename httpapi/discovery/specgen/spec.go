@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	coordinationv1alpha2 "k8s.io/api/coordination/v1alpha2"
+	coordinationv1beta1 "k8s.io/api/coordination/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -73,7 +75,9 @@ type names map[string][]any
 // newNames asks a scheme of what is served. Kinds are in the order of their groups.
 func newNames() names {
 	scheme := runtime.NewScheme()
-	utilruntime.Must(coordinationv1.AddToScheme(scheme))
+	for _, add := range []func(*runtime.Scheme) error{coordinationv1.AddToScheme, coordinationv1beta1.AddToScheme, coordinationv1alpha2.AddToScheme} {
+		utilruntime.Must(add(scheme))
+	}
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
 
 	kinds := map[string][]schema.GroupVersionKind{}
