@@ -59,6 +59,12 @@ func (f form) plain() form {
 	return form{Accepted: f.indented(accepted), accept: f.accept, pretty: f.pretty}
 }
 
+// unshaped is the same encoding without a shape: of a Status that tells of a success it is the one negotiated for an object.
+func (f form) unshaped() form {
+	f.Accepted = media.Accepted{Encoding: f.Encoding, Pretty: f.Pretty}
+	return f
+}
+
 func (f form) indented(accepted media.Accepted) media.Accepted {
 	if f.pretty && accepted.Encoding == media.JSON {
 		accepted.Pretty = true

@@ -23,7 +23,7 @@ func (s *server) render(kind *kind, f form, answer *response) (contentType strin
 	}
 	value, isObject := answer.value.(object.Object)
 	if status, ok := answer.value.(*metav1.Status); ok {
-		f = f.plain()
+		f = f.unshaped()
 		status.APIVersion, status.Kind = "v1", "Status"
 		body, err = f.Encode(status)
 	} else if isObject && kind != nil {

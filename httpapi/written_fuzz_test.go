@@ -189,7 +189,8 @@ func (d *fuzzed) checkRoundTrips(t *testing.T, where place, key fsm.Key) {
 			t.Fatalf("as %s it is\n%+v\nand in protobuf\n%+v", encoding.mediaType, object, truth)
 		}
 		var written bytes.Buffer
-		if err := encoding.serializer.Encode(truth, &written); err != nil || !bytes.Equal(written.Bytes(), got.body.Bytes()) {
+		err = encoding.serializer.Encode(truth, &written)
+		if !unwritable.Match(got.body.Bytes()) && (err != nil || !bytes.Equal(written.Bytes(), got.body.Bytes())) {
 			t.Fatalf("%s (%v):\n%s\napimachinery writes\n%s", encoding.mediaType, err, got.body.Bytes(), written.Bytes())
 		}
 		back := d.send(call{
@@ -227,6 +228,9 @@ func objectFault(object runtime.Object) string {
 
 // mangled is what JSON has no form for: text that is no UTF-8, years of other than four digits.
 var mangled = regexp.MustCompile(`\\ufffd|"(-\d|\d{5,}-)[-\d]*T`)
+
+// unwritable is YAML of what apimachinery does not write as YAML, or writes as something else.
+var unwritable = regexp.MustCompile(`\\(x7F|x[89][0-9A-F]|N|uFEFF|uFFF[EF])`)
 
 func isMangled(object runtime.Object) bool {
 	text, err := json.Marshal(object)

@@ -14,7 +14,7 @@ import (
 func (a Accepted) Convert(text []byte) ([]byte, error) {
 	switch {
 	case a.Encoding == YAML:
-		return yaml.JSONToYAML(text)
+		return yaml.JSONToYAML(escaped(text))
 	case a.Encoding == JSON && a.Pretty:
 		var out bytes.Buffer
 		out.Grow(2 * len(text))
@@ -24,6 +24,26 @@ func (a Accepted) Convert(text []byte) ([]byte, error) {
 		return out.Bytes(), nil
 	}
 	return text, nil
+}
+
+// escaped returns JSON in which no character stands for itself that the YAML library refuses to read, or takes for the end of
+// a line. kube-apiserver answers 500 for an object with the first in it, and a blank in place of the second.
+func escaped(text []byte) []byte {
+	outside := func(r rune) bool {
+		return r >= 0x7f && r <= 0x9f || r == 0xfeff || r == 0xfffe || r == 0xffff
+	}
+	if !bytes.ContainsFunc(text, outside) {
+		return text
+	}
+	var out bytes.Buffer
+	for _, r := range string(text) {
+		if outside(r) {
+			fmt.Fprintf(&out, `\u%04x`, r) // such characters are in strings only
+		} else {
+			out.WriteRune(r)
+		}
+	}
+	return out.Bytes()
 }
 
 // Encode renders any object that carries its kind and apiVersion, such as a Status, in the encoding that was asked for.
