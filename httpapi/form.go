@@ -30,8 +30,11 @@ func negotiate(q *request) (form, error) {
 		return f, nil
 	}
 	offer := media.OfferShapes
-	if q.verb == "watch" {
+	switch {
+	case q.verb == "watch":
 		offer = media.OfferStream
+	case q.columnless:
+		offer = media.OfferPartial
 	}
 	accepted, err := media.Negotiate(f.accept, offer)
 	if err != nil {

@@ -26,6 +26,7 @@ type request struct {
 	subresource string
 	query       url.Values
 	known       bool // there is such a path and it knows such a method; the metrics' labels rest on it
+	columnless  bool // there is nothing that a Table could show
 	health      bool // answered however busy the server is
 	answer      verb // what to do
 

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/gorilla/mux"
@@ -10,8 +11,8 @@ import (
 	"github.com/leasehold/leasehold/httpapi/discovery"
 )
 
-// groupPrefix is the path of the one group that is served.
-const groupPrefix = "/apis/coordination.k8s.io"
+// prefixes of the paths of all groups that are served.
+var prefixes = []string{"/api/", "/apis/authentication.k8s.io/", "/apis/authorization.k8s.io/", "/apis/coordination.k8s.io/"}
 
 // routes finds out what a request asks for. The router is only asked for its match: its own ServeHTTP would copy the
 // request to carry the variables in a context.
@@ -48,6 +49,8 @@ func (s *server) newRoutes(documents discovery.Documents, kinds []*kind) *routes
 	t.add("/api/v1/namespaces", s.namespaces)
 	t.add("/api/v1/watch/namespaces/{name}", s.watchNamespacesOnly)
 	t.add("/api/v1/watch/namespaces", s.watchNamespacesOnly)
+
+	t.addReviews()
 
 	s.addHealth(t)
 	for path, handler := range s.config.Extra {
@@ -214,7 +217,7 @@ func probe(answer verb) endpoint {
 // noSuchPath is a Status below a group that is served, and plain text elsewhere.
 func noSuchPath(q *request) (*response, error) {
 	path := q.http.URL.Path
-	if strings.HasPrefix(path, groupPrefix+"/") || strings.HasPrefix(path, "/api/") {
+	if slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(path, prefix) }) {
 		return nil, errNoSuchPath
 	}
 	answer := text(http.StatusNotFound, "404 page not found\n")

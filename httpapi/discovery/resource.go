@@ -16,12 +16,15 @@ type Resource struct {
 	Namespaced           bool
 	ShortNames           []string
 	Verbs                []string // in alphabetical order
-	Stored               string   // the version that objects are stored in
+	Stored               string   // the version that objects are stored in; empty for what is only asked
 }
 
 // Served are all resources of this server, the versions of a group in order of preference.
 func Served() []Resource {
-	return []Resource{Leases(), Candidates("v1beta1"), Candidates("v1alpha2"), Namespaces()}
+	return []Resource{
+		Namespaces(), SelfSubjectReviews(), SelfSubjectAccessReviews(), SelfSubjectRulesReviews(),
+		Leases(), Candidates("v1beta1"), Candidates("v1alpha2"),
+	}
 }
 
 // Leases are the resource this server is about.
@@ -55,12 +58,43 @@ func Namespaces() Resource {
 	}
 }
 
+// SelfSubjectReviews are how a user asks who it is.
+func SelfSubjectReviews() Resource {
+	return Resource{
+		Group: "authentication.k8s.io", Version: "v1", Kind: "SelfSubjectReview",
+		Plural: "selfsubjectreviews", Singular: "selfsubjectreview",
+		Verbs: []string{"create"},
+	}
+}
+
+// SelfSubjectAccessReviews are how a user asks whether it may do something.
+func SelfSubjectAccessReviews() Resource {
+	return Resource{
+		Group: "authorization.k8s.io", Version: "v1", Kind: "SelfSubjectAccessReview",
+		Plural: "selfsubjectaccessreviews", Singular: "selfsubjectaccessreview",
+		Verbs: []string{"create"},
+	}
+}
+
+// SelfSubjectRulesReviews are how a user asks for all that it may do.
+func SelfSubjectRulesReviews() Resource {
+	return Resource{
+		Group: "authorization.k8s.io", Version: "v1", Kind: "SelfSubjectRulesReview",
+		Plural: "selfsubjectrulesreviews", Singular: "selfsubjectrulesreview",
+		Verbs: []string{"create"},
+	}
+}
+
 func (r *Resource) groupVersion() schema.GroupVersion {
 	return schema.GroupVersion{Group: r.Group, Version: r.Version}
 }
 
-// storageHash tells clients whether two servers store a resource alike; it is made as kube-apiserver makes it.
+// storageHash tells clients whether two servers store a resource alike; it is made as kube-apiserver makes it. What is
+// only asked is not stored.
 func (r *Resource) storageHash() string {
+	if r.Stored == "" {
+		return ""
+	}
 	sum := sha256.Sum256([]byte(r.Group + "/" + r.Stored + "/" + r.Kind))
 	return base64.StdEncoding.EncodeToString(sum[:8])
 }

@@ -55,9 +55,10 @@ func (a Accepted) StreamType() string {
 type Offer uint8
 
 const (
-	OfferWhole  Offer = iota // objects as they are: a Status, discovery
-	OfferShapes              // every Shape: what is stored
-	OfferStream              // a watch: every Shape, but not as YAML
+	OfferWhole   Offer = iota // objects as they are: a Status, discovery
+	OfferShapes               // every Shape: what is stored
+	OfferPartial              // every Shape but a Table: what has no columns
+	OfferStream               // a watch: every Shape, but not as YAML
 )
 
 // Negotiate chooses the form of an answer from the Accept header, as kube-apiserver does: its router first looks whether
@@ -133,7 +134,7 @@ func fits(params map[string]string, encoding Encoding, offer Offer) (Accepted, b
 	switch kind {
 	case "Table":
 		accepted.Shape = Table
-		return accepted, encoding != Protobuf
+		return accepted, encoding != Protobuf && offer != OfferPartial
 	case "PartialObjectMetadata":
 		accepted.Shape = Partial
 	case "PartialObjectMetadataList":

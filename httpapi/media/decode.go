@@ -2,6 +2,7 @@ package media
 
 import (
 	"fmt"
+	"strings"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	coordinationv1beta1 "k8s.io/api/coordination/v1beta1"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/leasehold/leasehold/httpapi/candidate"
 	"github.com/leasehold/leasehold/httpapi/object"
+	"github.com/leasehold/leasehold/httpapi/review"
 )
 
 // Validation is what happens to fields of a body that are unknown or there twice.
@@ -45,11 +47,16 @@ func (c *Codec) Decode(body []byte, encoding Encoding, validation Validation) (o
 
 // decode is Decode by way of apimachinery alone.
 func (c *Codec) decode(body []byte, encoding Encoding, validation Validation) (object.Object, []string, error) {
+	return Decode(&c.Kind, body, encoding, validation)
+}
+
+// Decode reads an object of a kind that has no Codec, for it is not stored.
+func Decode(k *object.Kind, body []byte, encoding Encoding, validation Validation) (object.Object, []string, error) {
 	decoders := &lenient
 	if validation != Ignore {
 		decoders = &strict
 	}
-	expected := c.GroupVersionKind
+	expected := k.GroupVersionKind
 	decoded, kind, err := decoders[encoding].Decode(body, &expected, nil)
 	var warnings []string
 	if problems, ok := runtime.AsStrictDecodingError(err); ok && decoded != nil && validation == Warn {
@@ -59,15 +66,15 @@ func (c *Codec) decode(body []byte, encoding Encoding, validation Validation) (o
 		err = nil
 	}
 	if err != nil {
-		return nil, nil, undecodable(err, kind, expected.Kind, body)
+		return nil, nil, undecodable(err, kind, expected, body)
 	}
 	o, ok := decoded.(object.Object)
 	switch {
 	case !ok || kind.GroupKind() != expected.GroupKind():
-		return nil, nil, undecodable(unconvertible(kind, expected.Kind), kind, expected.Kind, body)
+		return nil, nil, undecodable(unconvertible(kind, expected), kind, expected, body)
 	case *kind != expected:
 		return nil, nil, &BodyError{Message: fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)",
-			kind.GroupVersion(), c.apiVersion)}
+			kind.GroupVersion(), k.GroupVersion())}
 	}
 	*object.Type(o) = metav1.TypeMeta{}
 	return o, warnings, nil
@@ -89,19 +96,20 @@ func DecodeDeleteOptions(body []byte, encoding Encoding) (*metav1.DeleteOptions,
 }
 
 // undecodable words an error as kube-apiserver does, which knows more kinds and fails to convert them.
-func undecodable(err error, kind *schema.GroupVersionKind, expected string, body []byte) error {
+func undecodable(err error, kind *schema.GroupVersionKind, expected schema.GroupVersionKind, body []byte) error {
 	if kind == nil || kind.Kind == "" {
-		return &BodyError{Message: fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v (%s)", expected, err, summary(body))}
+		return &BodyError{Message: fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v (%s)", expected.Kind, err, summary(body))}
 	}
 	if runtime.IsNotRegisteredError(err) && kind.GroupVersion() == (schema.GroupVersion{Version: "v1"}) {
 		err = unconvertible(kind, expected)
 	}
-	return &BodyError{Message: fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", kind.Kind, kind.Version, expected, err)}
+	return &BodyError{Message: fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", kind.Kind, kind.Version, expected.Kind, err)}
 }
 
 // unconvertible is what becomes of a kind that kube-apiserver knows, where another is expected.
-func unconvertible(kind *schema.GroupVersionKind, expected string) error {
-	return fmt.Errorf("converting (%s.%s) to (coordination.%s): unknown conversion", kind.Version, kind.Kind, expected)
+func unconvertible(kind *schema.GroupVersionKind, expected schema.GroupVersionKind) error {
+	group, _, _ := strings.Cut(expected.Group, ".")
+	return fmt.Errorf("converting (%s.%s) to (%s.%s): unknown conversion", kind.Version, kind.Kind, group, expected.Kind)
 }
 
 // summary shows the beginning of a body, as hexadecimal when it is no JSON object.
@@ -142,6 +150,9 @@ func newScheme() *runtime.Scheme {
 	}
 	for _, version := range []string{"v1", "v1beta1", "v1alpha2"} {
 		add(version, "DeleteOptions", &metav1.DeleteOptions{})
+	}
+	for _, kind := range []object.Kind{review.Subject, review.Access, review.Rules} {
+		s.AddKnownTypeWithName(kind.GroupVersionKind, kind.New())
 	}
 	s.AddKnownTypes(schema.GroupVersion{Version: "v1"}, &metav1.DeleteOptions{})
 	s.AddKnownTypes(metav1.SchemeGroupVersion, &metav1.DeleteOptions{})

@@ -7,7 +7,8 @@
 // that these builders and what they need are no part of the server.
 package main
 
-//go:generate go tool openapi-gen --go-header-file=/dev/null --report-filename=/dev/null --output-dir=. --output-pkg=main --output-file=zz_generated.openapi.go k8s.io/api/coordination/v1 k8s.io/api/coordination/v1beta1 k8s.io/api/coordination/v1alpha2 k8s.io/apimachinery/pkg/apis/meta/v1 k8s.io/apimachinery/pkg/runtime k8s.io/apimachinery/pkg/version
+//go:generate go tool openapi-gen --go-header-file=/dev/null --report-filename=/dev/null --output-dir=. --output-pkg=main --output-file=zz_generated.openapi.go k8s.io/api/authentication/v1 k8s.io/api/authorization/v1 k8s.io/api/coordination/v1 k8s.io/api/coordination/v1beta1 k8s.io/api/coordination/v1alpha2 k8s.io/api/core/v1 k8s.io/apimachinery/pkg/apis/meta/v1 k8s.io/apimachinery/pkg/runtime k8s.io/apimachinery/pkg/version
+//go:generate go run ./prune zz_generated.openapi.go k8s.io/api/core/v1 Namespace NamespaceList
 
 import (
 	"bytes"

@@ -2,11 +2,15 @@ package main
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	coordinationv1alpha2 "k8s.io/api/coordination/v1alpha2"
 	coordinationv1beta1 "k8s.io/api/coordination/v1beta1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/version"
@@ -26,14 +30,19 @@ var (
 // served is a resource with samples of its types.
 type served struct {
 	discovery.Resource
-	object, list documented
+	object documented
+	list   documented // nil of what cannot be listed
 }
 
 func allServed() []served {
 	return []served{
+		{discovery.Namespaces(), corev1.Namespace{}, corev1.NamespaceList{}},
 		{discovery.Leases(), coordinationv1.Lease{}, coordinationv1.LeaseList{}},
 		{discovery.Candidates("v1beta1"), coordinationv1beta1.LeaseCandidate{}, coordinationv1beta1.LeaseCandidateList{}},
 		{discovery.Candidates("v1alpha2"), coordinationv1alpha2.LeaseCandidate{}, coordinationv1alpha2.LeaseCandidateList{}},
+		{discovery.SelfSubjectReviews(), authenticationv1.SelfSubjectReview{}, nil},
+		{discovery.SelfSubjectAccessReviews(), authorizationv1.SelfSubjectAccessReview{}, nil},
+		{discovery.SelfSubjectRulesReviews(), authorizationv1.SelfSubjectRulesReview{}, nil},
 	}
 }
 
@@ -43,20 +52,19 @@ func routesByDocument() map[string][]common.Route {
 	documents := map[string][]common.Route{
 		"version": {tell("/version/", "getCodeVersion", "version", "get the version information for this server", jsonAlone, version.Info{})},
 		"api":     {tell("/api/", "getCoreAPIVersions", "core", "get available API versions", encodings, metav1.APIVersions{})},
-		"api/v1": {
-			tell("/api/v1/", "getCoreV1APIResources", "core_v1", "get available resources", encodings, metav1.APIResourceList{}),
-		},
-		"apis": {tell("/apis/", "getAPIVersions", "apis", "get available API versions", encodings, metav1.APIGroupList{})},
+		"apis":    {tell("/apis/", "getAPIVersions", "apis", "get available API versions", encodings, metav1.APIGroupList{})},
 	}
 	for _, r := range allServed() {
-		path, name := "apis/"+r.Group, r.groupName()
-		documents[path] = []common.Route{
-			tell("/"+path+"/", "get"+name+"APIGroup", strings.ToLower(name), "get information of a group", encodings, metav1.APIGroup{}),
+		if r.Group != "" {
+			path, name := "apis/"+r.Group, r.groupName()
+			documents[path] = []common.Route{
+				tell("/"+path+"/", "get"+name+"APIGroup", strings.ToLower(name), "get information of a group", encodings, metav1.APIGroup{}),
+			}
 		}
-		path += "/" + r.Version
+		path := strings.TrimPrefix(r.root(), "/")
 		if documents[path] == nil {
 			documents[path] = []common.Route{
-				tell("/"+path+"/", "get"+r.prefix()+"APIResources", r.tag(), "get available resources", encodings, metav1.APIResourceList{}),
+				tell(r.root()+"/", "get"+r.prefix()+"APIResources", r.tag(), "get available resources", encodings, metav1.APIResourceList{}),
 			}
 		}
 		documents[path] = append(documents[path], r.routes()...)
@@ -78,8 +86,19 @@ func tell(path, operation, tag, description string, types []string, model any) *
 		consumes: types, produces: types}).answers(model, http.StatusOK)
 }
 
+// root is the path of the resource's version.
+func (r *served) root() string {
+	if r.Group == "" {
+		return "/api/" + r.Version
+	}
+	return "/apis/" + r.Group + "/" + r.Version
+}
+
 // groupName is Coordination for coordination.k8s.io.
 func (r *served) groupName() string {
+	if r.Group == "" {
+		return "Core"
+	}
 	first, _, _ := strings.Cut(r.Group, ".")
 	return capital(first)
 }
@@ -88,44 +107,58 @@ func (r *served) prefix() string { return r.groupName() + capital(r.Version) }
 
 func (r *served) tag() string { return strings.ToLower(r.groupName()) + "_" + r.Version }
 
-// routes are those of a namespaced resource, as they are in httpapi.
+// routes are those of a resource's verbs, as they are in httpapi.
 func (r *served) routes() []common.Route {
-	root := "/apis/" + r.Group + "/" + r.Version
-	all := root + "/" + r.Plural
-	some := root + "/namespaces/{namespace}/" + r.Plural
-	one := some + "/{name}"
-	inNamespace, withName := []common.Parameter{namespace()}, []common.Parameter{namespace(), name(r.Kind)}
-	watched := root + "/watch"
+	some := r.root() + "/" + r.Plural
+	var here []common.Parameter // of the path of some
+	if r.Namespaced {
+		some, here = r.root()+"/namespaces/{namespace}/"+r.Plural, []common.Parameter{namespace()}
+	}
+	one, withName := some+"/{name}", append(here[:len(here):len(here)], name(r.Kind))
+	watched := r.root() + "/watch"
 	const instead = "deprecated: use the 'watch' parameter with a list operation instead"
 	list, remove := metav1.ListOptions{}, metav1.DeleteOptions{}
-	return []common.Route{
-		r.verb("list", http.MethodGet, all, "ForAllNamespaces", nil, "list or watch objects of kind "+r.Kind).
-			produced(withStreams).options(list).answers(r.list, http.StatusOK),
-
-		r.verb("list", http.MethodGet, some, "", inNamespace, "list or watch objects of kind "+r.Kind).
-			produced(withStreams).options(list).answers(r.list, http.StatusOK),
-		r.verb("post", http.MethodPost, some, "", inNamespace, article(r.Kind, "create")).
-			options(metav1.CreateOptions{}).takes(r.object, true).answers(r.object, http.StatusOK, http.StatusCreated, http.StatusAccepted),
-		r.verb("deletecollection", http.MethodDelete, some, "", inNamespace, "delete collection of "+r.Kind).
-			options(remove).options(list, "watch", "allowWatchBookmarks").takes(remove, false).answers(metav1.Status{}, http.StatusOK),
-
-		r.verb("get", http.MethodGet, one, "", withName, "read the specified "+r.Kind).
-			answers(r.object, http.StatusOK),
-		r.verb("put", http.MethodPut, one, "", withName, "replace the specified "+r.Kind).
-			options(metav1.UpdateOptions{}).takes(r.object, true).answers(r.object, http.StatusOK, http.StatusCreated),
-		r.verb("patch", http.MethodPatch, one, "", withName, "partially update the specified "+r.Kind).
-			consumed(patchTypes).options(metav1.PatchOptions{}).takes(metav1.Patch{}, true).answers(r.object, http.StatusOK, http.StatusCreated),
-		r.verb("delete", http.MethodDelete, one, "", withName, article(r.Kind, "delete")).
-			options(remove).takes(remove, false).answers(metav1.Status{}, http.StatusOK, http.StatusAccepted),
-
-		r.verb("watchlist", http.MethodGet, watched+"/"+r.Plural, "ListForAllNamespaces", nil, "watch individual changes to a list of "+r.Kind+". "+instead+".").
-			produced(withStreams).options(list).answers(metav1.WatchEvent{}, http.StatusOK),
-		r.verb("watchlist", http.MethodGet, strings.Replace(some, root, watched, 1), "List", inNamespace, "watch individual changes to a list of "+r.Kind+". "+instead+".").
-			produced(withStreams).options(list).answers(metav1.WatchEvent{}, http.StatusOK),
-		r.verb("watch", http.MethodGet, strings.Replace(one, root, watched, 1), "", withName, "watch changes to an object of kind "+r.Kind+". "+instead+
-			", filtered to a single item with the 'fieldSelector' parameter.").
-			produced(withStreams).options(list).answers(metav1.WatchEvent{}, http.StatusOK),
+	var all []common.Route
+	for _, verb := range r.Verbs {
+		switch verb {
+		case "list":
+			all = append(all, r.verb("list", http.MethodGet, some, "", here, "list or watch objects of kind "+r.Kind).
+				produced(withStreams).options(list).answers(r.list, http.StatusOK))
+			if r.Namespaced {
+				all = append(all, r.verb("list", http.MethodGet, r.root()+"/"+r.Plural, "ForAllNamespaces", nil, "list or watch objects of kind "+r.Kind).
+					produced(withStreams).options(list).answers(r.list, http.StatusOK))
+			}
+		case "create":
+			all = append(all, r.verb("post", http.MethodPost, some, "", here, article(r.Kind, "create")).
+				options(metav1.CreateOptions{}).takes(r.object, true).answers(r.object, http.StatusOK, http.StatusCreated, http.StatusAccepted))
+		case "deletecollection":
+			all = append(all, r.verb("deletecollection", http.MethodDelete, some, "", here, "delete collection of "+r.Kind).
+				options(remove).options(list, "watch", "allowWatchBookmarks").takes(remove, false).answers(metav1.Status{}, http.StatusOK))
+		case "get":
+			all = append(all, r.verb("get", http.MethodGet, one, "", withName, "read the specified "+r.Kind).
+				answers(r.object, http.StatusOK))
+		case "update":
+			all = append(all, r.verb("put", http.MethodPut, one, "", withName, "replace the specified "+r.Kind).
+				options(metav1.UpdateOptions{}).takes(r.object, true).answers(r.object, http.StatusOK, http.StatusCreated))
+		case "patch":
+			all = append(all, r.verb("patch", http.MethodPatch, one, "", withName, "partially update the specified "+r.Kind).
+				consumed(patchTypes).options(metav1.PatchOptions{}).takes(metav1.Patch{}, true).answers(r.object, http.StatusOK, http.StatusCreated))
+		case "delete":
+			all = append(all, r.verb("delete", http.MethodDelete, one, "", withName, article(r.Kind, "delete")).
+				options(remove).takes(remove, false).answers(metav1.Status{}, http.StatusOK, http.StatusAccepted))
+		case "watch":
+			all = append(all, r.verb("watchlist", http.MethodGet, strings.Replace(some, r.root(), watched, 1), "List", here, "watch individual changes to a list of "+r.Kind+". "+instead+".").
+				produced(withStreams).options(list).answers(metav1.WatchEvent{}, http.StatusOK),
+				r.verb("watch", http.MethodGet, strings.Replace(one, r.root(), watched, 1), "", withName, "watch changes to an object of kind "+r.Kind+". "+instead+
+					", filtered to a single item with the 'fieldSelector' parameter.").
+					produced(withStreams).options(list).answers(metav1.WatchEvent{}, http.StatusOK))
+			if r.Namespaced {
+				all = append(all, r.verb("watchlist", http.MethodGet, watched+"/"+r.Plural, "ListForAllNamespaces", nil, "watch individual changes to a list of "+r.Kind+". "+instead+".").
+					produced(withStreams).options(list).answers(metav1.WatchEvent{}, http.StatusOK))
+			}
+		}
 	}
+	return all
 }
 
 // operationVerbs are the words that generated clients know the actions by.
@@ -133,18 +166,18 @@ var operationVerbs = map[string]string{"list": "list", "post": "create", "delete
 	"put": "replace", "patch": "patch", "delete": "delete", "watchlist": "watch", "watch": "watch"}
 
 func (r *served) verb(action, method, path, suffix string, parameters []common.Parameter, description string) *route {
-	scope := "Namespaced"
-	if action == "deletecollection" {
-		scope = "CollectionNamespaced"
+	scope := ""
+	if slices.ContainsFunc(parameters, func(p common.Parameter) bool { return p.Name() == "namespace" }) {
+		scope = "Namespaced"
 	}
-	if len(parameters) == 0 {
-		scope = ""
+	if action == "deletecollection" {
+		scope = "Collection" + scope
 	}
 	return &route{
 		method: method, path: path, tag: r.tag(), description: description,
 		operation: operationVerbs[action] + r.prefix() + scope + r.Kind + suffix,
 		consumes:  anyType, produces: encodings,
-		parameters: append(parameters, pretty()),
+		parameters: append(parameters[:len(parameters):len(parameters)], pretty()),
 		extensions: map[string]any{
 			"x-kubernetes-action":             action,
 			"x-kubernetes-group-version-kind": kindMap(schema.GroupVersionKind{Group: r.Group, Version: r.Version, Kind: r.Kind}),

@@ -5,10 +5,12 @@ import (
 	"slices"
 	"strings"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	coordinationv1alpha2 "k8s.io/api/coordination/v1alpha2"
 	coordinationv1beta1 "k8s.io/api/coordination/v1beta1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -75,10 +77,12 @@ type names map[string][]any
 // newNames asks a scheme of what is served. Kinds are in the order of their groups.
 func newNames() names {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{coordinationv1.AddToScheme, coordinationv1beta1.AddToScheme, coordinationv1alpha2.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{
+		authenticationv1.AddToScheme, authorizationv1.AddToScheme, coordinationv1.AddToScheme,
+		coordinationv1beta1.AddToScheme, coordinationv1alpha2.AddToScheme, corev1.AddToScheme,
+	} {
 		utilruntime.Must(add(scheme))
 	}
-	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
 
 	kinds := map[string][]schema.GroupVersionKind{}
 	for kind, goType := range scheme.AllKnownTypes() {
