@@ -38,26 +38,38 @@ func (s *server) remove(kind *kind, options *metav1.DeleteOptions, current *fsm.
 	if err := checkPreconditions(kind, present, options.Preconditions); err != nil {
 		return step{}, err
 	}
-	next := object.Delete(present, options, time.Now())
-	dryRun := len(options.DryRun) > 0
+	shown, kept := object.Delete(present, options, time.Now())
+	code := marked(options)
 	switch {
-	case next == nil && dryRun:
+	case len(options.DryRun) > 0 && shown == nil:
 		return final(deleted(kind, current))
-	case next == nil:
+	case len(options.DryRun) > 0, kept != nil && kind.equal(kept, present):
+		return final(&response{code: code, value: shown})
+	case shown == nil:
 		return step{
 			command: &fsm.Command{Op: fsm.OpDelete, Key: current.Key, UID: current.UID},
 			answer:  func(fsm.Result) (*response, error) { return deleted(kind, current), nil },
 		}, nil
-	case kind.equal(next, present):
-		return final(&response{code: marked(options), object: current})
-	case dryRun:
-		return final(&response{code: marked(options), value: next})
+	case kept == nil:
+		return s.marking(fsm.OpDelete, current, shown, shown, code)
 	}
-	data, err := encode(next)
+	return s.marking(fsm.OpUpdate, current, kept, shown, code)
+}
+
+// marking is the step that writes an object as deleted, or removes it in this last state, and answers what is shown of it.
+func (s *server) marking(op fsm.Op, current *fsm.Object, written, shown object.Object, code int) (step, error) {
+	data, err := encode(written)
 	if err != nil {
 		return step{}, err
 	}
-	return s.made(&fsm.Command{Op: fsm.OpUpdate, Key: current.Key, UID: current.UID, Object: data}, marked(options)), nil
+	command := &fsm.Command{Op: op, Key: current.Key, UID: current.UID, Object: data}
+	if written == shown {
+		return s.made(command, code), nil
+	}
+	return step{command: command, answer: func(result fsm.Result) (*response, error) {
+		shown.SetResourceVersion(version(result.Revision))
+		return &response{code: code, value: shown}, nil
+	}}, nil
 }
 
 // checkPreconditions compares what a delete asks for with what is there.

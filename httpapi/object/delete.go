@@ -9,16 +9,21 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Delete tells what a delete of current does: it removes the object (next is nil), or, where finalizers hold it, leaves
-// it marked. Next is then a new object; a repeated delete gives one that differs from current in nothing, hence no new
-// version. The grace period is of no effect.
-func Delete(current Object, options *metav1.DeleteOptions, now time.Time) (next Object) {
+// Delete tells what a delete of current does. Without finalizers it removes the object, and there is no more to tell: both
+// results are nil. Else shown is the object marked as deleted, with the finalizers that it is answered with, and kept is what
+// stays in the store.
+//
+// The two finalizers of the garbage collector are shown and not kept: nothing depends on what is stored here, so what they
+// wait for is done already. An object that nothing else holds is removed (kept is nil), and shown is its last state.
+//
+// A repeated delete keeps what differs from current in nothing, hence no new version. The grace period is of no effect.
+func Delete(current Object, options *metav1.DeleteOptions, now time.Time) (shown, kept Object) {
 	finalizers := finalizersForDelete(current.GetFinalizers(), options)
 	if len(finalizers) == 0 {
-		return nil
+		return nil, nil
 	}
-	next = Copy(current)
-	meta := Meta(next)
+	shown = Copy(current)
+	meta := Meta(shown)
 	meta.Finalizers = finalizers
 	if meta.DeletionTimestamp == nil && meta.Generation > 0 {
 		meta.Generation++
@@ -28,16 +33,36 @@ func Delete(current Object, options *metav1.DeleteOptions, now time.Time) (next 
 		meta.DeletionTimestamp = &moment
 	}
 	meta.DeletionGracePeriodSeconds = new(int64)
-	return next
+	holding := holders(finalizers)
+	switch len(holding) {
+	case 0:
+		return shown, nil
+	case len(finalizers):
+		return shown, shown
+	}
+	kept = Copy(shown)
+	kept.SetFinalizers(holding)
+	return shown, kept
 }
 
-// Released tells whether writing next over current completes a deletion: current is marked, and no finalizer is left.
-// The write is then a removal, answered with next under the version of current.
+// Released tells whether writing next over current completes a deletion: current is marked, and no finalizer is left that
+// holds it. The write is then a removal, answered with next under the version of current.
 func Released(next, current *metav1.ObjectMeta) bool {
-	if len(next.Finalizers) > 0 || current.DeletionTimestamp == nil {
+	if len(holders(next.Finalizers)) > 0 || current.DeletionTimestamp == nil {
 		return false
 	}
 	return current.DeletionGracePeriodSeconds == nil || *current.DeletionGracePeriodSeconds == 0
+}
+
+// holders are the finalizers that a deletion waits for: all but those of the garbage collector.
+func holders(finalizers []string) []string {
+	var holding []string
+	for _, finalizer := range finalizers {
+		if finalizer != metav1.FinalizerOrphanDependents && finalizer != metav1.FinalizerDeleteDependents {
+			holding = append(holding, finalizer)
+		}
+	}
+	return holding
 }
 
 // finalizersForDelete sets or drops the two finalizers of the garbage collector, which stand for the propagation
@@ -45,12 +70,7 @@ func Released(next, current *metav1.ObjectMeta) bool {
 // stays as it is, repeated entries and order included.
 func finalizersForDelete(current []string, options *metav1.DeleteOptions) []string {
 	orphan, foreground := policy(current, options)
-	var next []string
-	for _, finalizer := range current {
-		if finalizer != metav1.FinalizerOrphanDependents && finalizer != metav1.FinalizerDeleteDependents {
-			next = append(next, finalizer)
-		}
-	}
+	next := holders(current)
 	if orphan {
 		next = append(next, metav1.FinalizerOrphanDependents)
 	}
