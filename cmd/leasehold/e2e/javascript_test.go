@@ -15,8 +15,8 @@ var javaScripts = map[string]struct {
 	node   string
 	checks int
 }{
-	"client-node-1": {"node", 54},
-	"client-node-2": {filepath.Join("javascript", "node_modules", ".bin", "node"), 55},
+	"client-node-1": {"node", 57},
+	"client-node-2": {filepath.Join("javascript", "node_modules", ".bin", "node"), 58},
 }
 
 func TestJavaScriptClient(t *testing.T) {
@@ -26,7 +26,7 @@ func TestJavaScriptClient(t *testing.T) {
 			t.Parallel()
 			s := javaScript(t, client)
 			c := startCluster(t, "--history-bytes", "1048576")
-			s.check(t, c, version.checks, "verbs", "patches", "times", "pages", "watches", "connections", "informers")
+			s.check(t, c, version.checks, "verbs", "patches", "times", "pages", "watches", "connections", "informers", "candidates")
 		})
 	}
 }

@@ -10,29 +10,41 @@ import { config, directory, lease, leases, nodes, path, refused } from './cluste
 const namespace = 'javascript-busy';
 const patience = 60_000;
 
-// occupied runs something while a request whose body does not end keeps a node busy.
+// occupied runs something while a node is kept busy by a request whose body does not come.
 async function occupied(node, run) {
+  const busy = await until(() => occupy(node), 'the node has no room');
+  await run();
+  busy.destroy();
+  await until(() => leases(node).listNamespacedLease({ namespace }).then(() => true, () => false), 'the node has no room again');
+}
+
+// occupy sends a request, and returns it once its body is awaited, for then it has the node's place; or undefined when
+// somebody else had it.
+function occupy(node) {
   const kubeconfig = config(node);
   const busy = request(kubeconfig.getCurrentCluster().server + path(namespace), {
     method: 'POST',
     ca: readFileSync(join(directory, 'ca.crt')),
-    headers: { authorization: `Bearer ${kubeconfig.getCurrentUser().token}`, 'content-type': 'application/json', 'content-length': 2 },
+    headers: {
+      'authorization': `Bearer ${kubeconfig.getCurrentUser().token}`,
+      'content-type': 'application/json', 'content-length': 2, 'expect': '100-continue',
+    },
   });
-  busy.on('error', () => {}); // it is destroyed
-  busy.write('{');
-  await awaitCode(429, node);
-  await run();
-  busy.destroy();
-  await awaitCode(200, node);
+  return new Promise((resolve) => {
+    busy.on('continue', () => resolve(busy));
+    busy.on('response', () => busy.destroy());
+    busy.on('error', () => {}); // it is destroyed
+    busy.on('close', () => resolve(undefined));
+    busy.flushHeaders();
+  });
 }
 
-// awaitCode asks a node until it answers with a code.
-async function awaitCode(code, node) {
+async function until(call, what) {
   for (const deadline = Date.now() + patience; Date.now() < deadline;) {
-    const answered = await leases(node).listNamespacedLease({ namespace }).then(() => 200, (error) => error.code);
-    if (answered === code) return;
+    const answer = await call();
+    if (answer) return answer;
   }
-  assert.fail(`${code} is not answered`);
+  assert.fail(what);
 }
 
 export default {

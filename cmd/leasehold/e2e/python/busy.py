@@ -2,8 +2,8 @@
 
 import concurrent.futures
 import contextlib
-import http.client
 import os
+import socket
 import ssl
 import time
 import urllib.parse
@@ -11,7 +11,7 @@ import urllib.parse
 from kubernetes.client.rest import ApiException
 
 from checks import check, equal, refused, true
-from cluster import DIRECTORY, NODES, connect, lease, leases
+from cluster import DIRECTORY, NODES, lease, leases
 from lossy import relay
 
 NAMESPACE = "python-busy"
@@ -20,30 +20,42 @@ PATIENCE = 60
 
 @contextlib.contextmanager
 def occupied(node):
-    """Keeps a node busy with a request whose body does not end."""
-    shared = connect(node)
-    trust = ssl.create_default_context(cafile=os.path.join(DIRECTORY, "ca.crt"))
-    with contextlib.closing(http.client.HTTPSConnection(urllib.parse.urlsplit(shared.configuration.host).netloc, context=trust)) as connection:
-        connection.putrequest("POST", "/apis/coordination.k8s.io/v1/namespaces/%s/leases" % NAMESPACE)
-        for name, value in {**shared.configuration.api_key, "content-type": "application/json", "content-length": 2}.items():
-            connection.putheader(name, value)
-        connection.endheaders(b"{")
-        await_code(429, node)
-        yield
-    await_code(200, node)
-
-
-def await_code(code, node):
-    """Asks a node until it answers with a code."""
+    """Keeps a node busy with a request whose body does not come."""
     api = leases(node, retries=False)
+    with contextlib.closing(occupy(api.api_client.configuration)):
+        yield
+    await_that(lambda: code(api) == 200, "the node has room again")
+
+
+def occupy(configuration):
+    """Sends a request whose body is awaited, for then it has the node's place, and returns its connection."""
+    trust = ssl.create_default_context(cafile=os.path.join(DIRECTORY, "ca.crt"))
+    address = urllib.parse.urlsplit(configuration.host)
+    head = "POST /apis/coordination.k8s.io/v1/namespaces/%s/leases HTTP/1.1\r\nHost: %s\r\nAuthorization: %s\r\n" % (
+        NAMESPACE, address.netloc, configuration.api_key["authorization"])
+    head += "Content-Type: application/json\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n"
     deadline = time.monotonic() + PATIENCE
-    answered = None
-    while answered != code:
-        true(time.monotonic() < deadline, "%d is not answered" % code)
-        try:
-            answered = api.list_namespaced_lease_with_http_info(NAMESPACE)[1]
-        except ApiException as refusal:
-            answered = refusal.status
+    while time.monotonic() < deadline:
+        connection = trust.wrap_socket(socket.create_connection((address.hostname, address.port)), server_hostname=address.hostname)
+        connection.sendall(head.encode())
+        if connection.recv(1000).startswith(b"HTTP/1.1 100 "):
+            return connection
+        connection.close()  # refused, for somebody else had the place
+    raise AssertionError("the node has no room")
+
+
+def code(api):
+    try:
+        return api.list_namespaced_lease_with_http_info(NAMESPACE)[1]
+    except ApiException as refusal:
+        return refusal.status
+
+
+def await_that(condition, what):
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        true(time.monotonic() < deadline, what + ": it does not come to that")
+        time.sleep(0.01)
 
 
 @check
@@ -60,9 +72,6 @@ def list_is_sent_again_after_the_time_that_the_node_asks_for():
         api.api_client.configuration.host = server.url()
         with occupied(NODES[0]):
             listing = pool.submit(api.list_namespaced_lease, NAMESPACE)
-            deadline = time.monotonic() + PATIENCE
-            while server.answered == 0:
-                true(time.monotonic() < deadline, "no answer")
-                time.sleep(0.01)
+            await_that(lambda: server.answered > 0, "the node answers")
         equal("LeaseList", listing.result().kind)
         true(server.passed > 1, "the client did not hear of the refusal")
