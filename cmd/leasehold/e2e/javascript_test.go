@@ -15,8 +15,8 @@ var javaScripts = map[string]struct {
 	node   string
 	checks int
 }{
-	"client-node-1": {"node", 57},
-	"client-node-2": {filepath.Join("javascript", "node_modules", ".bin", "node"), 58},
+	"client-node-1": {"node", 58},
+	"client-node-2": {filepath.Join("javascript", "node_modules", ".bin", "node"), 59},
 }
 
 func TestJavaScriptClient(t *testing.T) {

@@ -14,7 +14,7 @@ func TestPythonClient(t *testing.T) {
 	t.Parallel()
 	s := pythonScript(t, "main.py")
 	c := startCluster(t, "--history-bytes", "1048576")
-	s.check(t, c, 65, "verbs", "patches", "pages", "times", "drops", "locks", "watches")
+	s.check(t, c, 66, "verbs", "patches", "pages", "times", "drops", "locks", "watches")
 }
 
 // TestPythonLockOfAKilledHolderGoesToTheOther kills the holder of a lock that two candidates want, each at another node.

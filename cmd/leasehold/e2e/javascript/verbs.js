@@ -168,6 +168,18 @@ export default {
     assert.ok(names.includes('javascript-namespace') && !names.includes('javascript-unused'), names);
   },
 
+  'asks who it is and what it may do': async () => {
+    const resourceAttributes = { group: 'coordination.k8s.io', resource: 'leases', verb: 'update', namespace };
+    for (const [token, username, allowed] of [[undefined, 'admin', true], [userToken(), 'plain-user', false]]) {
+      const kubeconfig = config(undefined, { token });
+      const { status: { userInfo } } = await kubeconfig.makeApiClient(k8s.AuthenticationV1Api).createSelfSubjectReview({ body: {} });
+      assert.equal(userInfo.username, username);
+      const { status } = await kubeconfig.makeApiClient(k8s.AuthorizationV1Api)
+        .createSelfSubjectAccessReview({ body: { spec: { resourceAttributes } } });
+      assert.equal(status.allowed, allowed);
+    }
+  },
+
   'asks for version and health': async () => {
     assert.equal((await config().makeApiClient(k8s.VersionApi).getCode()).gitVersion, 'v1.37.2');
     for (const node of nodes) {

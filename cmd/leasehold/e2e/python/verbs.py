@@ -216,6 +216,18 @@ def lists_the_namespaces_in_use_and_reads_any():
 
 
 @check
+def asks_what_it_may_do():
+    attributes = client.V1ResourceAttributes(group="coordination.k8s.io", resource="leases", verb="update", namespace=NAMESPACE)
+    question = client.V1SelfSubjectAccessReview(spec=client.V1SelfSubjectAccessReviewSpec(resource_attributes=attributes))
+    rules = client.V1SelfSubjectRulesReview(spec=client.V1SelfSubjectRulesReviewSpec(namespace=NAMESPACE))
+    for token, allowed in ((None, True), (user_token(), False)):
+        reviews = client.AuthorizationV1Api(connect(token=token))
+        equal(allowed, reviews.create_self_subject_access_review(question).status.allowed)
+        answer = reviews.create_self_subject_rules_review(rules)
+        equal(allowed, any("*" in rule.verbs and "*" in rule.resources for rule in answer.status.resource_rules))
+
+
+@check
 def creates_from_yaml():
     utils.create_from_dict(connect(), {
         "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
