@@ -10,11 +10,13 @@ import (
 
 	"github.com/leasehold/leasehold/fsm"
 	"github.com/leasehold/leasehold/httpapi/fieldmanager"
+	"github.com/leasehold/leasehold/httpapi/media"
 	"github.com/leasehold/leasehold/httpapi/object"
 )
 
-// apply merges a configuration into an object by who owns which field, and creates the object when there is none.
-func (s *server) apply(q *request, options *metav1.PatchOptions) (*response, error) {
+// apply merges a configuration into an object by who owns which field, and creates the object when there is none. JSON is
+// YAML too.
+func (s *server) apply(q *request, options *metav1.PatchOptions, encoding media.Encoding) (*response, error) {
 	now := time.Now()
 	ctx := s.commandContext(q)
 	return s.mutate(ctx, q.key, func(current *fsm.Object) (step, error) {
@@ -26,7 +28,7 @@ func (s *server) apply(q *request, options *metav1.PatchOptions) (*response, err
 			}
 		}
 		force := options.Force != nil && *options.Force
-		next, warnings, err := q.kind.fields.Apply(present, q.body, options.FieldManager, force, options.FieldValidation, now)
+		next, warnings, err := q.kind.fields.Apply(present, q.body, encoding, options.FieldManager, force, options.FieldValidation, now)
 		if err != nil {
 			return step{}, err
 		}
@@ -51,7 +53,7 @@ func (s *server) apply(q *request, options *metav1.PatchOptions) (*response, err
 
 // isApply tells whether a patch's body is a configuration to apply.
 func (q *request) isApply() bool {
-	return strings.HasPrefix(q.http.Header.Get("Content-Type"), "application/apply-patch+yaml")
+	return strings.HasPrefix(q.http.Header.Get("Content-Type"), "application/apply-patch+")
 }
 
 // applyStatus tells of fields that others own. The details have causes, but neither name nor kind.

@@ -10,7 +10,7 @@ import (
 // decodeObject reads the object that a create or an update sends. What is wrong with its fields but no error is told as
 // warnings.
 func decodeObject(q *request, options *metav1.PatchOptions) (object.Object, error) {
-	encoding, err := media.ContentEncoding(q.http.Header.Get("Content-Type"))
+	encoding, err := q.encodings.OfBody(q.http.Header.Get("Content-Type"))
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func validationOf(options *metav1.PatchOptions) media.Validation {
 
 // decodeDeleteOptions reads the options that a delete sends as its body.
 func decodeDeleteOptions(q *request) (*metav1.DeleteOptions, error) {
-	encoding, err := media.ContentEncoding(q.http.Header.Get("Content-Type"))
+	encoding, err := q.encodings.OfBody(q.http.Header.Get("Content-Type"))
 	if err != nil {
 		return nil, err
 	}

@@ -79,14 +79,22 @@ func (w objects) show(event string, version *fsm.Object) error {
 		}
 		return w.showRow(event, version.Revision, row)
 	}
-	return w.showJSON(event, rendered)
+	return w.showText(event, rendered)
 }
 
-func (w objects) showJSON(event string, rendered media.Rendered) error {
+// showText shows an object that is JSON, in an encoding that is made from it.
+func (w objects) showText(event string, rendered media.Rendered) error {
+	text := rendered.JSON()
 	if w.form.Shape == media.Partial {
-		return w.emit(w.form.AppendFrame(w.room(), event, w.form.AppendPartial(nil, rendered)))
+		text = w.form.AppendPartial(nil, rendered)
 	}
-	return w.emit(w.form.AppendFrame(w.room(), event, rendered.JSON()))
+	if w.form.Encoding == media.CBOR {
+		var err error
+		if text, err = w.form.Convert(text); err != nil {
+			return err
+		}
+	}
+	return w.emit(w.form.AppendFrame(w.room(), event, text))
 }
 
 // showRow shows an event as a Table of one row.
@@ -120,5 +128,5 @@ func (w objects) showMark(revision uint64, annotations map[string]string) error 
 	if w.form.Shape == media.Table {
 		return w.showRow(media.EventBookmark, revision, kind.Row(mark, rendered))
 	}
-	return w.showJSON(media.EventBookmark, rendered)
+	return w.showText(media.EventBookmark, rendered)
 }

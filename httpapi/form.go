@@ -9,16 +9,17 @@ import (
 // form is the encoding and the shape in which a client wants its answer.
 type form struct {
 	media.Accepted
-	accept  string        // the header it was found from
-	pretty  bool          // the client asked for indentation beside the Accept header
-	include media.Include // what the rows of a Table hold
+	encodings media.Encodings // that there are
+	accept    string          // the header it was found from
+	pretty    bool            // the client asked for indentation beside the Accept header
+	include   media.Include   // what the rows of a Table hold
 }
 
 // negotiate finds the form a request's Accept header asks for. With an error comes the form in which to tell it.
 // Only what is stored can be had in other shapes, and only there an unacceptable form is refused: discovery negotiates for
 // itself, and other paths have one form each.
 func negotiate(q *request) (form, error) {
-	f := form{accept: strings.Join(q.http.Header["Accept"], ",")}
+	f := form{encodings: q.encodings, accept: strings.Join(q.http.Header["Accept"], ",")}
 	query := q.http.URL.RawQuery
 	if strings.Contains(query, "pretty") {
 		f.pretty = media.Pretty(q.http.URL.Query(), q.http.UserAgent())
@@ -31,12 +32,14 @@ func negotiate(q *request) (form, error) {
 	}
 	offer := media.OfferShapes
 	switch {
+	case q.verb == "list":
+		offer = media.OfferLists
 	case q.verb == "watch":
 		offer = media.OfferStream
 	case q.columnless:
 		offer = media.OfferPartial
 	}
-	accepted, err := media.Negotiate(f.accept, offer)
+	accepted, err := q.encodings.Negotiate(f.accept, offer)
 	if err != nil {
 		return f, err
 	}
@@ -55,11 +58,11 @@ func negotiate(q *request) (form, error) {
 // plain is the form of what has one shape only: a Status is never made a Table. If none is acceptable it is told as
 // indented JSON.
 func (f form) plain() form {
-	accepted, err := media.Negotiate(f.accept, media.OfferWhole)
+	accepted, err := f.encodings.Negotiate(f.accept, media.OfferWhole)
 	if err != nil {
 		accepted = media.Accepted{Pretty: true}
 	}
-	return form{Accepted: f.indented(accepted), accept: f.accept, pretty: f.pretty}
+	return form{Accepted: f.indented(accepted), encodings: f.encodings, accept: f.accept, pretty: f.pretty}
 }
 
 // unshaped is the same encoding without a shape: of a Status that tells of a success it is the one negotiated for an object.

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -10,13 +11,14 @@ import (
 
 	"github.com/leasehold/leasehold/fsm"
 	"github.com/leasehold/leasehold/httpapi/fieldmanager"
+	"github.com/leasehold/leasehold/httpapi/media"
 	"github.com/leasehold/leasehold/httpapi/object"
 	"github.com/leasehold/leasehold/httpapi/patch"
 )
 
 // patch changes an object by one of the kinds of patch, or applies a configuration to it.
 func (s *server) patch(q *request) (*response, error) {
-	patchType, err := q.patchType()
+	patchType, err := s.patchType(q)
 	if err != nil {
 		return nil, err
 	}
@@ -24,8 +26,11 @@ func (s *server) patch(q *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if patchType == types.ApplyYAMLPatchType {
-		return s.apply(q, options)
+	switch patchType {
+	case types.ApplyYAMLPatchType:
+		return s.apply(q, options, media.YAML)
+	case types.ApplyCBORPatchType:
+		return s.apply(q, options, media.CBOR)
 	}
 	if !json.Valid(q.body) { // whether or not there is an object to patch
 		return nil, badRequest("invalid JSON patch")
@@ -72,12 +77,14 @@ func (q *request) isPlaced(next object.Object) error {
 	return q.inNamespace(next)
 }
 
+// patchTypes are the kinds of patch that there are whatever the gates.
+var patchTypes = []types.PatchType{types.JSONPatchType, types.MergePatchType, types.StrategicMergePatchType, types.ApplyYAMLPatchType}
+
 // patchType is the kind of patch that the body is. There is no default.
-func (q *request) patchType() (types.PatchType, error) {
+func (s *server) patchType(q *request) (types.PatchType, error) {
 	contentType, _, _ := strings.Cut(q.http.Header.Get("Content-Type"), ";")
-	switch kind := types.PatchType(contentType); kind {
-	case types.JSONPatchType, types.MergePatchType, types.StrategicMergePatchType, types.ApplyYAMLPatchType:
-		return kind, nil
+	if patchType := types.PatchType(contentType); slices.Contains(s.patchTypes, patchType) {
+		return patchType, nil
 	}
 	return "", patch.ErrUnsupportedType
 }

@@ -13,7 +13,7 @@ import (
 // answer.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	deepen()
-	q := &request{http: r, arrived: time.Now()}
+	q := &request{http: r, arrived: time.Now(), encodings: s.encodings}
 	out := &writer{ResponseWriter: w}
 	defer s.observe(q, out)
 	defer s.recover(q, out)

@@ -112,6 +112,9 @@ func (s *server) renderList(kind *kind, f form, objects []*fsm.Object, meta meta
 		}
 		items[i] = item
 	}
+	if f.Encoding == media.CBOR {
+		return f.CBORList(&meta, items)
+	}
 	text, err := f.AppendList(s.lists.take(), &meta, items)
 	if err != nil {
 		return nil, err

@@ -14,8 +14,9 @@ import (
 
 // request is one HTTP request as the pipeline understood it. Each step fills in what it found out; a verb only reads.
 type request struct {
-	http    *http.Request
-	arrived time.Time
+	http      *http.Request
+	arrived   time.Time
+	encodings media.Encodings // in which the server may be answered to and asked
 
 	// Of the path and the method.
 	verb        string  // get, list, watch, create, update, patch, delete, deletecollection; of other paths the method

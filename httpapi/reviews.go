@@ -51,7 +51,7 @@ func asked(kind *object.Kind, answer answerer) verb {
 		if err != nil {
 			return nil, err
 		}
-		encoding, err := media.ContentEncoding(q.http.Header.Get("Content-Type"))
+		encoding, err := q.encodings.OfBody(q.http.Header.Get("Content-Type"))
 		if err != nil {
 			return nil, err
 		}

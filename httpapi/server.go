@@ -4,12 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/leasehold/leasehold/httpapi/discovery"
+	"github.com/leasehold/leasehold/httpapi/media"
 	"github.com/leasehold/leasehold/httpapi/shard"
 )
 
@@ -40,6 +43,10 @@ type Config struct {
 	// ShardedListAndWatch makes lists, watches and deletions of collections heed shardSelector (KEP-5866). Without it the
 	// parameter means nothing, whatever it holds.
 	ShardedListAndWatch bool
+
+	// CBOR makes it one more encoding of bodies, answers and watches, as kube-apiserver's gate CBORServingAndStorage does. What
+	// is stored is the same with and without it.
+	CBOR bool
 
 	// Deadline is how long a command may take, counted from its arrival, before it ends as an unknown outcome.
 	// 0 means DefaultDeadline.
@@ -102,7 +109,9 @@ type server struct {
 	metrics   *metrics
 	resources []string // of all keys in the store
 
-	shardOf func(text string) (*shard.Selector, error) // understands a query's shardSelector
+	encodings  media.Encodings
+	patchTypes []types.PatchType
+	shardOf    func(text string) (*shard.Selector, error) // understands a query's shardSelector
 
 	renderings renderings
 	lists      listBuffers
@@ -121,7 +130,10 @@ func New(config Config, store Store) (http.Handler, error) {
 		logger:    config.Logger,
 		limits:    newLimits(config.MaxInFlight, config.MaxWatches),
 		deadlines: newDeadlines(config.Deadline),
-		shardOf:   ignoreShard,
+
+		encodings:  media.Standard,
+		patchTypes: patchTypes,
+		shardOf:    ignoreShard,
 
 		renderings: renderings{limit: maxRenderings},
 		interests:  newInterests(store),
@@ -132,6 +144,13 @@ func New(config Config, store Store) (http.Handler, error) {
 	documents, err := discovery.New(config.Version, discovery.Served()...)
 	if err != nil {
 		return nil, err
+	}
+	if config.CBOR {
+		s.encodings = media.WithCBOR
+		s.patchTypes = append(slices.Clip(s.patchTypes), types.ApplyCBORPatchType)
+		if err := documents.AddCBOR(); err != nil {
+			return nil, err
+		}
 	}
 	kinds, err := servedKinds()
 	if err != nil {

@@ -8,13 +8,16 @@ import (
 	"strings"
 )
 
-// gateShards is the one gate of kube-apiserver that means something here. It is alpha there, and off.
-const gateShards = "ShardedListAndWatch"
+// The gates of kube-apiserver that mean something here. Both are alpha there, and off.
+const (
+	gateShards = "ShardedListAndWatch"
+	gateCBOR   = "CBORServingAndStorage"
+)
 
 // gateAllAlpha stands for every alpha gate that is not named itself.
 const gateAllAlpha = "AllAlpha"
 
-var knownGates = []string{gateAllAlpha, gateShards}
+var knownGates = []string{gateAllAlpha, gateCBOR, gateShards}
 
 // featureGates is a flag in the form that kube-apiserver knows: Gate=true,Other=false. Given again it adds to what was
 // given before.

@@ -8,30 +8,32 @@ import (
 )
 
 func TestGatesAreOffUnlessSwitchedOn(t *testing.T) {
-	for given, shards := range map[string]bool{
-		"":                          false,
-		"ShardedListAndWatch=true":  true,
-		"ShardedListAndWatch=1":     true,
-		"ShardedListAndWatch=false": false,
-		"AllAlpha=true":             true,
-		" AllAlpha = true , ShardedListAndWatch=false,": false,
+	for given, want := range map[string]struct{ shards, cbor bool }{
+		"":                          {},
+		"ShardedListAndWatch=true":  {shards: true},
+		"CBORServingAndStorage=1":   {cbor: true},
+		"ShardedListAndWatch=false": {},
+		"AllAlpha=true":             {shards: true, cbor: true},
+		" AllAlpha = true , ShardedListAndWatch=false,":       {cbor: true},
+		"ShardedListAndWatch=true,CBORServingAndStorage=true": {shards: true, cbor: true},
 	} {
 		config, err := parse(t, []string{"--feature-gates", given}, nil, "")
 		require.NoError(t, err, given)
-		assert.Equal(t, shards, config.FeatureGates.enabled(gateShards), given)
+		assert.Equal(t, want.shards, config.FeatureGates.enabled(gateShards), given)
+		assert.Equal(t, want.cbor, config.FeatureGates.enabled(gateCBOR), given)
 	}
 }
 
 func TestGatesGivenTwiceAdd(t *testing.T) {
-	config, err := parse(t, []string{"--feature-gates", "AllAlpha=true", "--feature-gates=ShardedListAndWatch=false"}, nil, "")
+	config, err := parse(t, []string{"--feature-gates", "AllAlpha=true", "--feature-gates=CBORServingAndStorage=false"}, nil, "")
 	require.NoError(t, err)
-	assert.Equal(t, "AllAlpha=true,ShardedListAndWatch=false", config.FeatureGates.String())
+	assert.Equal(t, "AllAlpha=true,CBORServingAndStorage=false", config.FeatureGates.String())
 }
 
 func TestGatesMayStandInTheEnvironmentAndTheFile(t *testing.T) {
-	config, err := parse(t, nil, map[string]string{"LEASEHOLD_FEATURE_GATES": "ShardedListAndWatch=true"}, "")
+	config, err := parse(t, nil, map[string]string{"LEASEHOLD_FEATURE_GATES": "CBORServingAndStorage=true"}, "")
 	require.NoError(t, err)
-	assert.True(t, config.FeatureGates.enabled(gateShards))
+	assert.True(t, config.FeatureGates.enabled(gateCBOR))
 
 	config, err = parse(t, nil, nil, "feature-gates:\n  ShardedListAndWatch: true\n")
 	require.NoError(t, err)
@@ -41,7 +43,7 @@ func TestGatesMayStandInTheEnvironmentAndTheFile(t *testing.T) {
 func TestUnknownGateIsAnError(t *testing.T) {
 	_, err := parse(t, nil, map[string]string{"LEASEHOLD_FEATURE_GATES": "ShardedListAndWatch=true,Shards=true"}, "")
 	require.ErrorContains(t, err, "LEASEHOLD_FEATURE_GATES: ")
-	require.ErrorContains(t, err, "unrecognized feature gate: Shards; there are AllAlpha, ")
+	require.ErrorContains(t, err, "unrecognized feature gate: Shards; there are AllAlpha, CBORServingAndStorage, ShardedListAndWatch")
 	_, err = parse(t, nil, nil, "feature-gates: ShardedListAndWatch=perhaps\n")
 	require.ErrorContains(t, err, `ShardedListAndWatch: "perhaps" is neither true nor false`)
 	_, err = parse(t, nil, nil, "feature-gates: ShardedListAndWatch\n")

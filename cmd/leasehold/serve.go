@@ -122,6 +122,7 @@ func openDoor(store httpapi.Store, node *cluster.Node, authenticator *auth.Authe
 		Extra:         map[string]http.Handler{statusPath: statusHandler(node, config.AdvertiseURL)},
 
 		ShardedListAndWatch: config.FeatureGates.enabled(gateShards),
+		CBOR:                config.FeatureGates.enabled(gateCBOR),
 	}, store)
 }
 

@@ -34,7 +34,7 @@ func TestGatedInProcess(t *testing.T) {
 	corpus, err := Gated()
 	require.NoError(t, err)
 	Require(t, Check{Corpus: corpus, Server: openDoor(t, func(config *httpapi.Config) {
-		config.ShardedListAndWatch = true
+		config.ShardedListAndWatch, config.CBOR = true, true
 		config.Authenticator = auth.New(knownTokens(t), false)
 	})})
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/leasehold/leasehold/httpapi/fieldmanager"
+	"github.com/leasehold/leasehold/httpapi/media"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -38,7 +39,7 @@ func TestAnApplyOfNothingIsNotTracked(t *testing.T) {
 func TestApplyReadsYAML(t *testing.T) {
 	d := open(t)
 	body := "apiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata:\n  name: a\nspec:\n  holderIdentity: one # remark\n"
-	l, warnings, err := d.manager.Apply(nil, []byte(body+"---\nother: document\n"), "alpha", false, "", start)
+	l, warnings, err := d.manager.Apply(nil, []byte(body+"---\nother: document\n"), media.YAML, "alpha", false, "", start)
 	require.NoError(t, err)
 	assert.Empty(t, warnings)
 	assert.Equal(t, "one", *l.(*coordinationv1.Lease).Spec.HolderIdentity)
@@ -128,7 +129,7 @@ func TestMalformedConfigurations(t *testing.T) {
 		"empty managed fields": head + `,"managedFields":[]}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, _, err := d.manager.Apply(nil, []byte(body), "alpha", false, "", start)
+			_, _, err := d.manager.Apply(nil, []byte(body), media.YAML, "alpha", false, "", start)
 			assert.ErrorIs(t, err, fieldmanager.ErrMalformed)
 		})
 	}
@@ -138,7 +139,7 @@ func TestMalformedConfigurations(t *testing.T) {
 		"bad time":      head + `},"spec":{"renewTime":"2024-01-02T03:04:05Z"}}`,
 	} {
 		t.Run(name+" is nobody's fault", func(t *testing.T) {
-			_, _, err := d.manager.Apply(nil, []byte(body), "alpha", false, "Ignore", start)
+			_, _, err := d.manager.Apply(nil, []byte(body), media.YAML, "alpha", false, "Ignore", start)
 			require.Error(t, err)
 			assert.NotErrorIs(t, err, fieldmanager.ErrMalformed)
 		})
@@ -148,15 +149,15 @@ func TestMalformedConfigurations(t *testing.T) {
 func TestRepeatedKeysInAConfiguration(t *testing.T) {
 	d := open(t)
 	body := []byte("apiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata:\n  name: a\nspec:\n  holderIdentity: one\n  holderIdentity: two\n")
-	l, warnings, err := d.manager.Apply(nil, body, "alpha", false, "", start)
+	l, warnings, err := d.manager.Apply(nil, body, media.YAML, "alpha", false, "", start)
 	require.NoError(t, err)
 	assert.Equal(t, "two", *l.(*coordinationv1.Lease).Spec.HolderIdentity)
 	assert.Len(t, warnings, 1)
 
-	_, warnings, err = d.manager.Apply(nil, body, "alpha", false, "Ignore", start)
+	_, warnings, err = d.manager.Apply(nil, body, media.YAML, "alpha", false, "Ignore", start)
 	require.NoError(t, err)
 	assert.Empty(t, warnings)
 
-	_, _, err = d.manager.Apply(nil, body, "alpha", false, "Strict", start)
+	_, _, err = d.manager.Apply(nil, body, media.YAML, "alpha", false, "Strict", start)
 	assert.ErrorIs(t, err, fieldmanager.ErrMalformed)
 }

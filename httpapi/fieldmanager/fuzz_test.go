@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/leasehold/leasehold/httpapi/lease"
+	"github.com/leasehold/leasehold/httpapi/media"
 )
 
 // FuzzApply sees to it that no applied configuration brings the server down.
@@ -20,7 +21,7 @@ func FuzzApply(f *testing.F) {
 	}
 	current, _ := renewed(f, m)
 	f.Fuzz(func(t *testing.T, body []byte) {
-		next, _, err := m.Apply(current, body, "kubectl", true, "", testNow)
+		next, _, err := m.Apply(current, body, media.YAML, "kubectl", true, "", testNow)
 		if (next == nil) == (err == nil) {
 			t.Fatalf("%v and %v", next, err)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/leasehold/leasehold/httpapi/fieldmanager"
 	"github.com/leasehold/leasehold/httpapi/lease"
+	"github.com/leasehold/leasehold/httpapi/media"
 	"github.com/leasehold/leasehold/httpapi/object"
 	"github.com/stretchr/testify/require"
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -62,7 +63,7 @@ func (d *desk) apply(current *coordinationv1.Lease, manager, body string, force 
 		present = current
 	}
 	body = `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"a","namespace":"ns"` + body + `}`
-	next, _, err := d.manager.Apply(present, []byte(body), manager, force, "", d.tick())
+	next, _, err := d.manager.Apply(present, []byte(body), media.YAML, manager, force, "", d.tick())
 	require.Equal(d.t, before, current, "current is not touched")
 	if err != nil {
 		return nil, err

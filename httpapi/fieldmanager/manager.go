@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/client-go/applyconfigurations"
 
+	"github.com/leasehold/leasehold/httpapi/media"
 	"github.com/leasehold/leasehold/httpapi/object"
 )
 
@@ -62,17 +63,17 @@ func (m *Manager) update(current, next object.Object, manager string, now time.T
 	stamp(next.GetManagedFields(), known, now)
 }
 
-// Apply merges the applied configuration in body, YAML or JSON, into current, or makes a new object of it where current
+// Apply merges the applied configuration in body, YAML (which JSON is, too) or CBOR, into current, or makes a new object of it where current
 // is nil. It returns a new object whose name, uid and version are the caller's to check. An apply that changes nothing
 // gives an object equal to current, its times included. FieldValidation decides about repeated keys alone: other
 // problems of the body are errors whatever it says.
 //
 // The error is ErrMalformed, ErrTooManyEntries, a *Conflict, or one of neither kind, which the server answers with 500.
-func (m *Manager) Apply(current object.Object, body []byte, manager string, force bool, fieldValidation string, now time.Time) (next object.Object, warnings []string, err error) {
+func (m *Manager) Apply(current object.Object, body []byte, encoding media.Encoding, manager string, force bool, fieldValidation string, now time.Time) (next object.Object, warnings []string, err error) {
 	if current == nil {
 		current = m.kind.New()
 	}
-	config, err := decode(body)
+	config, err := decode(body, encoding)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -91,7 +92,7 @@ func (m *Manager) Apply(current object.Object, body []byte, manager string, forc
 	*object.Type(next) = metav1.TypeMeta{}
 	stamp(next.GetManagedFields(), known, now)
 
-	warnings, err = repeatedKeys(body, fieldValidation)
+	warnings, err = repeatedKeys(body, encoding, fieldValidation)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -11,14 +11,50 @@ import (
 // Encoding is how an object becomes bytes.
 type Encoding uint8
 
-// The encodings, in the order in which kube-apiserver prefers them. CBOR is behind a gate there and not served here.
+// The encodings, in the order in which kube-apiserver prefers them.
 const (
 	JSON Encoding = iota
 	YAML
 	Protobuf
+	CBOR
 )
 
-var mediaTypes = [...]string{JSON: "application/json", YAML: "application/yaml", Protobuf: "application/vnd.kubernetes.protobuf"}
+var mediaTypes = [...]string{
+	JSON: "application/json", YAML: "application/yaml", Protobuf: "application/vnd.kubernetes.protobuf", CBOR: "application/cbor",
+}
+
+// sequenceType is what a watch in CBOR is: one object after the other.
+const sequenceType = "application/cbor-seq"
+
+// Encodings are what a server writes and reads.
+type Encodings []Encoding
+
+// Standard is what kube-apiserver has with its default gates, WithCBOR what it has with its gate CBORServingAndStorage.
+var (
+	Standard = Encodings{JSON, YAML, Protobuf}
+	WithCBOR = Encodings{JSON, YAML, Protobuf, CBOR}
+)
+
+// types are their media types, and streams those of their watches.
+func (e Encodings) types() (types []string) {
+	for _, encoding := range e {
+		types = append(types, mediaTypes[encoding])
+	}
+	return types
+}
+
+func (e Encodings) streams() (types []string) {
+	for _, encoding := range e {
+		switch encoding {
+		case YAML: // has none
+		case CBOR:
+			types = append(types, sequenceType)
+		default:
+			types = append(types, mediaTypes[encoding]+";stream=watch")
+		}
+	}
+	return types
+}
 
 // Shape is what an object is turned into before it becomes bytes.
 type Shape uint8
@@ -45,8 +81,11 @@ func (a Accepted) ContentType() string { return mediaTypes[a.Encoding] }
 
 // StreamType is the Content-Type header of a watch.
 func (a Accepted) StreamType() string {
-	if a.Encoding == JSON {
+	switch a.Encoding {
+	case JSON:
 		return mediaTypes[JSON]
+	case CBOR:
+		return sequenceType
 	}
 	return mediaTypes[a.Encoding] + ";stream=watch"
 }
@@ -56,51 +95,61 @@ type Offer uint8
 
 const (
 	OfferWhole   Offer = iota // objects as they are: a Status, discovery
-	OfferShapes               // every Shape: what is stored
+	OfferShapes               // every Shape of one object
 	OfferPartial              // every Shape but a Table: what has no columns
+	OfferLists                // every Shape of a list
 	OfferStream               // a watch: every Shape, but not as YAML
 )
 
 // Negotiate chooses the form of an answer from the Accept header, as kube-apiserver does: its router first looks whether
 // any type is named that it could produce at all (application/* and upper case are not), then the clauses are tried in the
 // order of their quality, then of their place. The error is a *NotAcceptableError.
-func Negotiate(accept string, offer Offer) (Accepted, error) {
+func (e Encodings) Negotiate(accept string, offer Offer) (Accepted, error) {
 	switch accept {
 	case "", "application/json", "*/*", "application/json, */*":
 		return Accepted{Encoding: JSON}, nil
 	case "application/vnd.kubernetes.protobuf", "application/vnd.kubernetes.protobuf,application/json":
 		return Accepted{Encoding: Protobuf}, nil
 	}
-	return negotiate(accept, offer)
+	return e.negotiate(accept, offer)
 }
 
-func negotiate(accept string, offer Offer) (Accepted, error) {
-	if !routable(accept) {
-		return Accepted{}, &NotAcceptableError{Message: routeMessage, ByRoute: true}
+func (e Encodings) negotiate(accept string, offer Offer) (Accepted, error) {
+	if !e.routable(accept, offer) {
+		return Accepted{}, &NotAcceptableError{Message: routeMessage + strings.Join(append(e.types(), e.streams()...), ", "), ByRoute: true}
 	}
 	for _, clause := range goautoneg.ParseAccept(accept) {
-		for encoding, name := range mediaTypes {
-			if !matches(clause.Type, clause.SubType, name) {
+		for _, encoding := range e {
+			if !matches(clause.Type, clause.SubType, mediaTypes[encoding]) {
 				continue
 			}
-			if accepted, ok := fits(clause.Params, Encoding(encoding), offer); ok {
+			accepted, ok := fits(clause.Params, encoding, offer)
+			if ok && offer == OfferStream && encoding == YAML { // found acceptable before it is asked for a stream
+				return Accepted{}, notAcceptable(e.streams())
+			}
+			if ok {
 				return accepted, nil
 			}
 		}
 	}
-	return Accepted{}, &NotAcceptableError{Message: "only the following media types are accepted: " + offer.supported()}
+	return Accepted{}, notAcceptable(e.types())
 }
 
-// routable is the router's look at the header: types only, no parameters, no ranges but */*.
-func routable(accept string) bool {
+func notAcceptable(types []string) error {
+	return &NotAcceptableError{Message: "only the following media types are accepted: " + strings.Join(types, ", ")}
+}
+
+// routable is the router's look at the header: types only, no parameters, no ranges but */*. It knows the types of watches,
+// too, where there are watches; that of one in CBOR is then refused nevertheless.
+func (e Encodings) routable(accept string, offer Offer) bool {
 	for clause := range strings.SplitSeq(accept, ",") {
 		name, _, _ := strings.Cut(clause, ";")
 		name = strings.TrimSpace(name)
 		if name == "*/*" {
 			return true
 		}
-		for _, known := range mediaTypes {
-			if name == known {
+		for _, encoding := range e {
+			if name == mediaTypes[encoding] || encoding == CBOR && name == sequenceType && offer >= OfferLists {
 				return true
 			}
 		}
@@ -116,10 +165,7 @@ func matches(kind, subtype, name string) bool {
 // fits says whether the offer can be had in this encoding with a clause's parameters. Parameters it does not know are
 // ignored.
 func fits(params map[string]string, encoding Encoding, offer Offer) (Accepted, bool) {
-	if offer == OfferStream && encoding == YAML {
-		return Accepted{}, false
-	}
-	if stream := params["stream"]; stream != "" && (encoding == YAML || offer != OfferStream || stream != "watch") {
+	if stream := params["stream"]; stream != "" && (encoding == YAML || stream != "watch") {
 		return Accepted{}, false
 	}
 	accepted := Accepted{Encoding: encoding, Pretty: params["pretty"] == "1" && encoding == JSON}
@@ -134,7 +180,7 @@ func fits(params map[string]string, encoding Encoding, offer Offer) (Accepted, b
 	switch kind {
 	case "Table":
 		accepted.Shape = Table
-		return accepted, encoding != Protobuf && offer != OfferPartial
+		return accepted, (encoding == JSON || encoding == YAML) && offer != OfferPartial
 	case "PartialObjectMetadata":
 		accepted.Shape = Partial
 	case "PartialObjectMetadataList":
@@ -167,15 +213,7 @@ type NotAcceptableError struct {
 
 func (e *NotAcceptableError) Error() string { return e.Message }
 
-var routeMessage = "406: Not Acceptable\n\nAvailable representations: " + strings.Join(append(mediaTypes[:],
-	Accepted{Encoding: JSON}.ContentType()+";stream=watch", Accepted{Encoding: Protobuf}.StreamType()), ", ")
-
-func (o Offer) supported() string {
-	if o == OfferStream {
-		return strings.Join([]string{mediaTypes[JSON] + ";stream=watch", mediaTypes[Protobuf] + ";stream=watch"}, ", ")
-	}
-	return strings.Join(mediaTypes[:], ", ")
-}
+const routeMessage = "406: Not Acceptable\n\nAvailable representations: "
 
 // Check says whether the shape can be had of a list, or else of one object. The error is a *NotAcceptableError.
 func (a Accepted) Check(list bool) error {

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// ContentEncoding returns how a request body is encoded, from its Content-Type header; none means JSON. Parameters such as
+// OfBody returns how a request body is encoded, from its Content-Type header; none means JSON. Parameters such as
 // charset are accepted and mean nothing. The error is an *UnsupportedTypeError.
-func ContentEncoding(contentType string) (Encoding, error) {
+func (e Encodings) OfBody(contentType string) (Encoding, error) {
 	switch contentType {
 	case "", mediaTypes[JSON]:
 		return JSON, nil
@@ -16,13 +16,13 @@ func ContentEncoding(contentType string) (Encoding, error) {
 	}
 	name, _, err := mime.ParseMediaType(contentType)
 	if err == nil {
-		for encoding, known := range mediaTypes {
-			if name == known {
-				return Encoding(encoding), nil
+		for _, encoding := range e {
+			if name == mediaTypes[encoding] {
+				return encoding, nil
 			}
 		}
 	}
-	return 0, &UnsupportedTypeError{Supported: mediaTypes[:]}
+	return 0, &UnsupportedTypeError{Supported: e.types()}
 }
 
 // UnsupportedTypeError says that a body is in no form this endpoint reads: 415.

@@ -10,11 +10,13 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Convert turns an answer's JSON, with its closing newline, into the text that was asked for: itself, indented, or YAML.
+// Convert turns an answer's JSON, with its closing newline, into what was asked for: itself, indented, YAML or CBOR.
 func (a Accepted) Convert(text []byte) ([]byte, error) {
 	switch {
 	case a.Encoding == YAML:
 		return yaml.JSONToYAML(escaped(text))
+	case a.Encoding == CBOR:
+		return appendCBOR([]byte(selfDescribed), text)
 	case a.Encoding == JSON && a.Pretty:
 		var out bytes.Buffer
 		out.Grow(2 * len(text))

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	cborserializer "k8s.io/apimachinery/pkg/runtime/serializer/cbor"
 	jsonserializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
 	protobufserializer "k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 
@@ -52,6 +53,9 @@ func (c *Codec) decode(body []byte, encoding Encoding, validation Validation) (o
 
 // Decode reads an object of a kind that has no Codec, for it is not stored.
 func Decode(k *object.Kind, body []byte, encoding Encoding, validation Validation) (object.Object, []string, error) {
+	if encoding == CBOR && !atMostItems(body, maxCBORItems) {
+		return nil, nil, errTooManyItems
+	}
 	decoders := &lenient
 	if validation != Ignore {
 		decoders = &strict
@@ -83,6 +87,9 @@ func Decode(k *object.Kind, body []byte, encoding Encoding, validation Validatio
 // DecodeDeleteOptions reads the options that a delete may carry in its body, of any group and version that ever had them.
 // The error is a *BodyError.
 func DecodeDeleteOptions(body []byte, encoding Encoding) (*metav1.DeleteOptions, error) {
+	if encoding == CBOR && !atMostItems(body, maxCBORItems) {
+		return nil, errTooManyItems
+	}
 	expected := metav1.SchemeGroupVersion.WithKind("DeleteOptions")
 	object, _, err := lenient[encoding].Decode(body, &expected, nil)
 	if err != nil {
@@ -164,5 +171,8 @@ func newDecoders(strict bool) [len(mediaTypes)]runtime.Decoder {
 		return jsonserializer.NewSerializerWithOptions(jsonserializer.DefaultMetaFactory, scheme, scheme,
 			jsonserializer.SerializerOptions{Yaml: yaml, Strict: strict})
 	}
-	return [...]runtime.Decoder{JSON: text(false), YAML: text(true), Protobuf: protobufserializer.NewSerializer(scheme, scheme)}
+	return [...]runtime.Decoder{
+		JSON: text(false), YAML: text(true), Protobuf: protobufserializer.NewSerializer(scheme, scheme),
+		CBOR: cborserializer.NewSerializer(scheme, scheme, cborserializer.Strict(strict)),
+	}
 }

@@ -13,13 +13,16 @@ const (
 	EventError    = "ERROR"
 )
 
-// AppendFrame writes one event of a watch: object is its bytes in that encoding, JSON with its closing newline or protobuf
-// in its envelope. JSON frames are one to a line; protobuf frames have their length in front, which a message of a
-// websocket goes without.
+// AppendFrame writes one event of a watch: object is its bytes in that encoding, JSON with its closing newline, CBOR with
+// its tag, or protobuf in its envelope. JSON frames are one to a line; CBOR tells where it ends; protobuf frames have their
+// length in front, which a message of a websocket goes without.
 func (a Accepted) AppendFrame(dst []byte, event string, object []byte) []byte {
-	if a.Encoding == Protobuf {
+	switch a.Encoding {
+	case Protobuf:
 		dst = appendEvent(dst, event, len(object))
 		return append(dst, object...)
+	case CBOR:
+		return appendCBOREvent(dst, event, object)
 	}
 	dst = appendJSONEvent(dst, event)
 	dst = append(dst, object[:len(object)-1]...)

@@ -258,7 +258,7 @@ func TestNegotiation(t *testing.T) {
 		"application/json;pretty=1":                                                 {Encoding: JSON, Pretty: true},
 		"application/vnd.kubernetes.protobuf;as=Table" + meta + ",application/json": json,
 	} {
-		got, err := Negotiate(accept, OfferShapes)
+		got, err := Standard.Negotiate(accept, OfferShapes)
 		if assert.NoError(t, err, accept) {
 			assert.Equal(t, want, got, accept)
 		}
@@ -268,32 +268,32 @@ func TestNegotiation(t *testing.T) {
 func TestWhatCannotBeAccepted(t *testing.T) {
 	const meta = ";v=v1;g=meta.k8s.io"
 	for accept, byRoute := range map[string]bool{
-		"application/*": true, "text/*": true, "APPLICATION/JSON": true, "application/cbor": true, "application/x-yaml": true, "///": true,
+		"application/*": true, "text/*": true, "APPLICATION/JSON": true, "application/cbor": true, "application/cbor-seq": true, "application/x-yaml": true, "///": true,
 		"application/vnd.kubernetes.protobuf;as=Table" + meta: false,
 		"application/json;as=Chart" + meta:                    false,
 		"application/json;as=Table":                           false,
 	} {
-		_, err := Negotiate(accept, OfferShapes)
+		_, err := Standard.Negotiate(accept, OfferShapes)
 		var refused *NotAcceptableError
 		if assert.ErrorAs(t, err, &refused, accept) {
 			assert.Equal(t, byRoute, refused.ByRoute, accept)
 		}
 	}
-	_, err := Negotiate("application/yaml", OfferStream)
+	_, err := Standard.Negotiate("application/yaml", OfferStream)
 	assert.Error(t, err)
-	_, err = Negotiate("application/json;as=Table"+meta, OfferWhole)
+	_, err = Standard.Negotiate("application/json;as=Table"+meta, OfferWhole)
 	assert.Error(t, err)
 }
 
 func TestShortcutsOfNegotiationChangeNothing(t *testing.T) {
 	for _, offer := range []Offer{OfferWhole, OfferShapes, OfferStream} {
 		for _, accept := range []string{"", "application/json", "*/*", "application/json, */*", "application/vnd.kubernetes.protobuf", "application/vnd.kubernetes.protobuf,application/json"} {
-			short, err := Negotiate(accept, offer)
+			short, err := Standard.Negotiate(accept, offer)
 			require.NoError(t, err)
 			if accept == "" {
 				accept = "*/*"
 			}
-			long, err := negotiate(accept, offer)
+			long, err := Standard.negotiate(accept, offer)
 			require.NoError(t, err)
 			assert.Equal(t, long, short, accept)
 		}
@@ -301,7 +301,7 @@ func TestShortcutsOfNegotiationChangeNothing(t *testing.T) {
 }
 
 func TestStreamParameter(t *testing.T) {
-	got, err := Negotiate("application/vnd.kubernetes.protobuf;stream=watch", OfferStream)
+	got, err := Standard.Negotiate("application/vnd.kubernetes.protobuf;stream=watch", OfferStream)
 	require.NoError(t, err)
 	assert.Equal(t, "application/vnd.kubernetes.protobuf;stream=watch", got.StreamType())
 	assert.Equal(t, "application/json", Accepted{}.StreamType())
@@ -309,12 +309,12 @@ func TestStreamParameter(t *testing.T) {
 
 func TestContentTypes(t *testing.T) {
 	for contentType, want := range map[string]Encoding{"": JSON, "application/json; charset=utf-8": JSON, "Application/JSON": JSON, "application/yaml": YAML, "application/vnd.kubernetes.protobuf": Protobuf} {
-		got, err := ContentEncoding(contentType)
+		got, err := Standard.OfBody(contentType)
 		require.NoError(t, err, contentType)
 		assert.Equal(t, want, got, contentType)
 	}
 	for _, contentType := range []string{"text/plain", "///", "application/cbor", "application/merge-patch+json", "application/x-www-form-urlencoded"} {
-		_, err := ContentEncoding(contentType)
+		_, err := Standard.OfBody(contentType)
 		var unsupported *UnsupportedTypeError
 		assert.ErrorAs(t, err, &unsupported, contentType)
 	}

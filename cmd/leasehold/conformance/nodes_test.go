@@ -23,6 +23,6 @@ func TestGatedThreeNodes(t *testing.T) {
 	require.NoError(t, err)
 	conformance.Require(t, conformance.Check{
 		Corpus: corpus,
-		Server: startCluster(t, "--feature-gates", "ShardedListAndWatch=true"),
+		Server: startCluster(t, "--feature-gates", "ShardedListAndWatch=true,CBORServingAndStorage=true"),
 	})
 }
