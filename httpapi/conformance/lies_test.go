@@ -128,6 +128,7 @@ func TestEveryLieIsNoticed(t *testing.T) {
 
 		"event missing":              {"GET ?watch=live", func(r *reply) { r.events = r.events[:1] }, []string{"watch: events"}},
 		"event too many":             {"GET ?watch=live", func(r *reply) { r.events = append(r.events, r.events[0]) }, []string{"watch: events"}},
+		"event too many, late":       {"GET ?watch=live", func(r *reply) { r.late = r.events[0] }, []string{"watch: events"}},
 		"events out of order":        {"GET ?watch=live", func(r *reply) { r.events = []string{r.events[1], r.events[0]} }, []string{"watch: events.0.object.metadata.name", "watch: events.1.object.metadata.resourceVersion"}},
 		"event of another type":      {"GET ?watch=live", says("MODIFIED", "DELETED"), []string{"watch: events.1.type"}},
 		"event's object":             {"GET ?watch=live", says(`"x"`, `"y"`), []string{"watch: events.1.object.spec.holderIdentity"}},

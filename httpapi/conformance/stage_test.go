@@ -28,6 +28,7 @@ type reply struct {
 	header map[string]string
 	body   string
 	events []string // of a watch
+	late   string   // one more event, when the others have long been read
 	stays  bool     // the watch ends when the client goes
 	breaks bool     // the connection is cut at the end
 }
@@ -170,6 +171,11 @@ func (s *stage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body := said.body + strings.Join(said.events, "\n")
 	_, _ = w.Write([]byte(strings.ReplaceAll(body, "NS", namespace)))
 	_ = http.NewResponseController(w).Flush()
+	if said.late != "" {
+		time.Sleep(50 * time.Millisecond)
+		_, _ = w.Write([]byte(said.late))
+		_ = http.NewResponseController(w).Flush()
+	}
 	if said.stays {
 		<-r.Context().Done()
 	}
