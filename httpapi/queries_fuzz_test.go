@@ -68,8 +68,12 @@ func FuzzSelectors(f *testing.F) {
 	for _, shard := range []string{"shardRange(object.metadata.uid,'0x0000000000000000','0x8000000000000000')", "shardRange(object.metadata.namespace, '0x0', '0xffffffffffffffff') || shardRange(object.metadata.uid,'0x1','0x2')", "x", "shardRange(", "||"} {
 		f.Add("", "", shard)
 	}
-	door := openFuzzed(f)
+	ignoring, sharding := openFuzzed(f), openFuzzed(f, func(c *Config) { c.ShardedListAndWatch = true })
 	f.Fuzz(func(t *testing.T, label, field, shard string) {
+		door := ignoring
+		if shard != "" {
+			door = sharding
+		}
 		query := url.Values{"labelSelector": {label}, "fieldSelector": {field}, "shardSelector": {shard}}
 		listed := door.execute(t, call{method: http.MethodGet, target: fuzzLeases + "?" + query.Encode(), header: as(adminToken)})
 		watched := door.execute(t, call{method: http.MethodGet, target: fuzzLeases + "?watch=1&" + query.Encode(), header: as(adminToken)})

@@ -23,6 +23,7 @@ var serverErrors = []struct {
 	{"a version that is yet to come", 504, nil, regexp.MustCompile(`^Timeout: Too large resource version: \d+, current: \d+$`)},
 	{"a version in the body of a create", 500, isMethod(http.MethodPost), regexp.MustCompile(`^resourceVersion should not be set on objects to be created$`)},
 	{"a version that is no number, in what is written", 500, isMethod(http.MethodPut, http.MethodPatch), regexp.MustCompile(`^strconv.ParseUint: parsing `)},
+	{"a shard selector that is none", 500, func(c call) bool { return c.query().Has("shardSelector") }, regexp.MustCompile(`^invalid shard selector: `)},
 	{"more than is stored", 500, func(c call) bool { return len(c.body) > maxObject/8 }, regexp.MustCompile(`too large`)},
 	{"more than is stored, by copies", 500, isPatch("application/json-patch+json"), regexp.MustCompile(`too large`)},
 	{"a strategic patch that asks for what there is not", 500, func(c call) bool {
@@ -44,6 +45,9 @@ func isPartOfLease(body string) bool {
 	var lease coordinationv1.Lease
 	if strict, err := kjson.UnmarshalStrict(text, &lease); err != nil || len(strict) > 0 {
 		return false
+	}
+	if lease.Kind == "LeaseCandidate" {
+		return false // not looked into
 	}
 	if lease.APIVersion != "" && lease.APIVersion != "coordination.k8s.io/v1" || lease.Kind != "" && lease.Kind != "Lease" {
 		return false

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/leasehold/leasehold/fsm"
@@ -219,7 +220,11 @@ func objectFault(object runtime.Object) string {
 	if err != nil {
 		return err.Error()
 	}
-	found := validation.ValidateObjectMetaAccessor(accessor, true, validation.NameIsDNSSubdomain, field.NewPath("metadata"))
+	nameFault := validation.NameIsDNSSubdomain
+	if _, ok := object.(*coordinationv1.Lease); !ok {
+		nameFault = func(name string, _ bool) []string { return utilvalidation.IsConfigMapKey(name) }
+	}
+	found := validation.ValidateObjectMetaAccessor(accessor, true, nameFault, field.NewPath("metadata"))
 	if accessor.GetUID() == "" || accessor.GetResourceVersion() == "" || accessor.GetCreationTimestamp().Time.IsZero() {
 		found = append(found, field.Required(field.NewPath("metadata"), "uid, version, creation"))
 	}
