@@ -2,10 +2,8 @@ package object
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -18,19 +16,42 @@ func DropDuplicateOwners(next *metav1.ObjectMeta) (warnings []string) {
 	if len(next.OwnerReferences) < 2 {
 		return nil
 	}
-	var kept []metav1.OwnerReference
+	kept := make([]metav1.OwnerReference, 0, len(next.OwnerReferences))
+	known := make(map[owner]bool, len(next.OwnerReferences))
 	var repeated []string
-	for _, owner := range next.OwnerReferences {
-		same := func(other metav1.OwnerReference) bool { return equality.Semantic.DeepEqual(other, owner) }
-		if slices.ContainsFunc(kept, same) {
-			repeated = append(repeated, string(owner.UID))
+	for _, reference := range next.OwnerReferences {
+		if whole := ownerOf(reference); !known[whole] {
+			known[whole] = true
+			kept = append(kept, reference)
 			continue
 		}
-		kept = append(kept, owner)
+		repeated = append(repeated, string(reference.UID))
 	}
 	if len(repeated) == 0 {
 		return nil
 	}
 	next.OwnerReferences = kept
 	return []string{fmt.Sprintf(duplicateOwners, strings.Join(repeated, ", "))}
+}
+
+// owner is a reference as a value that can be compared: there may be thousands of them, too many to compare each with all.
+type owner struct {
+	reference        metav1.OwnerReference // without its pointers
+	controls, blocks flag
+}
+
+// flag is a bool that may be missing.
+type flag struct{ present, value bool }
+
+func ownerOf(reference metav1.OwnerReference) owner {
+	whole := owner{reference: reference, controls: flagOf(reference.Controller), blocks: flagOf(reference.BlockOwnerDeletion)}
+	whole.reference.Controller, whole.reference.BlockOwnerDeletion = nil, nil
+	return whole
+}
+
+func flagOf(pointer *bool) flag {
+	if pointer == nil {
+		return flag{}
+	}
+	return flag{present: true, value: *pointer}
 }
