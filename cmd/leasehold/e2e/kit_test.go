@@ -283,21 +283,9 @@ func (c *cluster) kubectlCommand(at string, args ...string) *exec.Cmd {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
 	c.t.Cleanup(cancel)
 	args = append([]string{"--kubeconfig", c.path("kubeconfig"), "--context", at, "--cache-dir", c.path("kubectl-cache-" + at)}, args...)
-	command := exec.CommandContext(ctx, "kubectl", args...)
+	command := exec.CommandContext(ctx, kubectlName(), args...)
 	command.Env = append(os.Environ(), "HOME="+c.dir)
 	return command
-}
-
-// needKubectl is called before a cluster is started for nothing.
-func needKubectl(t *testing.T) {
-	t.Helper()
-	if _, err := exec.LookPath("kubectl"); err == nil {
-		return
-	}
-	if os.Getenv("LEASEHOLD_E2E_REQUIRE_KUBECTL") != "" {
-		t.Fatal("kubectl is not on the PATH, and LEASEHOLD_E2E_REQUIRE_KUBECTL asks for it")
-	}
-	t.Skip("kubectl is not on the PATH: this test shows nothing here")
 }
 
 // portSlots are the ranges of ports that freePorts tries: below those that the kernel gives to outgoing connections.
