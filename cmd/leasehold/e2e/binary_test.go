@@ -32,8 +32,8 @@ func buildAndRun(m *testing.M) int {
 		fmt.Fprintf(os.Stderr, "build the binary: %v\n%s", err, out)
 		return 1
 	}
-	if out, err := buildCandidate(dir); err != nil {
-		fmt.Fprintf(os.Stderr, "build the candidate: %v\n%s", err, out)
+	if out, err := buildCandidates(dir); err != nil {
+		fmt.Fprintf(os.Stderr, "build the candidates: %v\n%s", err, out)
 		return 1
 	}
 	return m.Run()

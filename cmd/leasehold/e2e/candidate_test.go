@@ -1,24 +1,21 @@
 package e2e
 
 import (
-	"bufio"
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
 
 // candidate is a process that takes part in an election.
 type candidate struct {
-	id   string
-	cmd  *exec.Cmd
-	mu   sync.Mutex // guards said
-	said []string
-	news chan struct{} // gets a value after something was said
+	id  string
+	cmd *exec.Cmd
+	out *transcript
 }
 
 // startCandidate runs a candidate that speaks to node k.
@@ -33,23 +30,12 @@ func (c *cluster) startCandidate(lease string, k int) *candidate {
 // the test.
 func startCandidate(t *testing.T, id string, command *exec.Cmd) *candidate {
 	t.Helper()
-	one := &candidate{id: id, cmd: command, news: make(chan struct{}, 1)}
+	one := &candidate{id: id, cmd: command, out: newTranscript()}
 	out, err := one.cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, one.cmd.Start())
 	var reading sync.WaitGroup
-	reading.Go(func() {
-		lines := bufio.NewScanner(out)
-		for lines.Scan() {
-			one.mu.Lock()
-			one.said = append(one.said, lines.Text())
-			one.mu.Unlock()
-			select {
-			case one.news <- struct{}{}:
-			default:
-			}
-		}
-	})
+	reading.Go(func() { one.out.read(out) })
 	t.Cleanup(func() {
 		_ = one.cmd.Process.Kill() // fails when the test has done it
 		reading.Wait()
@@ -73,32 +59,20 @@ func (c *cluster) startCandidates(lease string, first int) map[int]*candidate {
 }
 
 func (one *candidate) hasSaid(line string) bool {
-	one.mu.Lock()
-	defer one.mu.Unlock()
-	for _, said := range one.said {
-		if said == line {
-			return true
-		}
-	}
-	return false
+	lines, _ := one.out.said()
+	return slices.Contains(lines, line)
 }
 
 func (one *candidate) await(t *testing.T, line string) {
 	t.Helper()
-	deadline := time.After(patience)
-	for !one.hasSaid(line) {
-		select {
-		case <-one.news:
-		case <-deadline:
-			require.FailNow(t, one.id+" did not say "+line)
-		}
-	}
+	said := one.out.await(func(lines []string) bool { return slices.Contains(lines, line) })
+	require.True(t, said, "%s did not say %s", one.id, line)
 }
 
-// candidateBinary is the path of the candidate, built once.
-var candidateBinary string
+// candidateBinary and managerBinary are paths of what takes part in elections, built once.
+var candidateBinary, managerBinary string
 
-func buildCandidate(dir string) ([]byte, error) {
-	candidateBinary = filepath.Join(dir, "candidate")
-	return exec.Command("go", "build", "-o", candidateBinary, "./candidate").CombinedOutput()
+func buildCandidates(dir string) ([]byte, error) {
+	candidateBinary, managerBinary = filepath.Join(dir, "candidate"), filepath.Join(dir, "manager")
+	return exec.Command("go", "build", "-o", dir, "./candidate", "./manager").CombinedOutput()
 }

@@ -26,7 +26,15 @@ func succeeds(previous, next coordinationv1.LeaseSpec) error {
 		}
 		return nil
 	}
+	if *next.HolderIdentity == "" { // a release
+		if transitions != 0 {
+			return fmt.Errorf("a release, and %d transitions", transitions)
+		}
+		return nil
+	}
 	switch waited := next.AcquireTime.Sub(previous.RenewTime.Time); {
+	case transitions == 1 && *previous.HolderIdentity == "": // after a release
+		return nil
 	case transitions != 1:
 		return fmt.Errorf("another holder, and %d transitions", transitions)
 	case waited < lasts:
@@ -50,6 +58,11 @@ func TestSuccessionIsJudged(t *testing.T) {
 	previous := version("a", 3, 100, 200)
 	assert.NoError(t, succeeds(previous, version("a", 3, 100, 202)))
 	assert.NoError(t, succeeds(previous, version("b", 4, 215, 215)))
+	released := version("", 3, 205, 205)
+	assert.NoError(t, succeeds(previous, released))
+	assert.NoError(t, succeeds(released, version("b", 4, 206, 206)))
+	assert.ErrorContains(t, succeeds(previous, version("", 4, 205, 205)), "a release, and 1 transitions")
+	assert.ErrorContains(t, succeeds(released, version("b", 3, 206, 206)), "another holder, and 0 transitions")
 	for wrong, next := range map[string]coordinationv1.LeaseSpec{
 		"a renewal, and 1 transitions":      version("a", 4, 100, 202),
 		"a renewal, acquired at":            version("a", 3, 202, 202),
