@@ -58,6 +58,7 @@ type traffic struct {
 
 type exchange struct {
 	request     *http.Request
+	code        int
 	contentType string
 }
 
@@ -84,6 +85,17 @@ func (tr *traffic) reads() (lists, watchLists int) {
 	return lists, watchLists
 }
 
+// exchanges returns the method of each request and the code of its answer, such as GET 200.
+func (tr *traffic) exchanges() []string {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	var all []string
+	for _, one := range tr.asked {
+		all = append(all, fmt.Sprint(one.request.Method, " ", one.code))
+	}
+	return all
+}
+
 // contentTypes returns the encodings that answers came in.
 func (tr *traffic) contentTypes() map[string]int {
 	tr.mu.Lock()
@@ -104,7 +116,7 @@ func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := r.next.RoundTrip(request)
 	if err == nil {
 		r.mu.Lock()
-		r.asked = append(r.asked, exchange{request, response.Header.Get("Content-Type")})
+		r.asked = append(r.asked, exchange{request, response.StatusCode, response.Header.Get("Content-Type")})
 		r.mu.Unlock()
 	}
 	return response, err

@@ -20,7 +20,7 @@ import (
 // elections is the namespace in which candidates compete.
 const elections = "elections"
 
-// lock is every version that the Lease of an election has had.
+// lock is every version that a Lease has had, such as that of an election.
 type lock struct {
 	t    *testing.T
 	mu   sync.Mutex // guards seen
@@ -28,10 +28,16 @@ type lock struct {
 	news chan struct{} // gets a value after something was seen
 }
 
-// watchLock follows a lock from before it is there, at node k, and resumes where a watch ends.
+// watchLock follows a lock.
 func (c *cluster) watchLock(t *testing.T, k int, name string) *lock {
 	t.Helper()
-	leases := c.leases(t, k, elections)
+	return c.watchLease(t, k, elections, name)
+}
+
+// watchLease follows a Lease from before it is there, at node k, and resumes where a watch ends.
+func (c *cluster) watchLease(t *testing.T, k int, namespace, name string) *lock {
+	t.Helper()
+	leases := c.leases(t, k, namespace)
 	none, err := leases.List(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)
 	one := fields.OneTermEqualSelector("metadata.name", name).String()
