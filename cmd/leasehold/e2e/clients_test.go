@@ -17,7 +17,7 @@ import (
 
 const protobuf = "application/vnd.kubernetes.protobuf"
 
-// config is what client-go needs for one of the cluster's contexts. Nothing limits its rate.
+// config is what client-go needs for one of the cluster's contexts. Nothing limits its rate, and warnings are not told.
 func (c *cluster) config(t *testing.T, context string) *rest.Config {
 	t.Helper()
 	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(
@@ -25,7 +25,7 @@ func (c *cluster) config(t *testing.T, context string) *rest.Config {
 		&clientcmd.ConfigOverrides{CurrentContext: context},
 	).ClientConfig()
 	require.NoError(t, err)
-	config.QPS = -1
+	config.QPS, config.WarningHandler = -1, rest.NoWarnings{}
 	return config
 }
 
