@@ -70,7 +70,7 @@ func decoderOf(mediaType string) (runtime.Serializer, bool) {
 			return encoding.serializer, true
 		}
 	}
-	return nil, false
+	return cborAnswer, mediaType == "application/cbor"
 }
 
 // read decodes a whole answer, or each event of a stream, in the encoding that its Content-Type names.

@@ -27,27 +27,29 @@ var serverErrors = []struct {
 	{"more than is stored", 500, func(c call) bool { return len(c.body) > maxObject/8 }, regexp.MustCompile(`too large`)},
 	{"more than is stored, by copies", 500, isPatch("application/json-patch+json"), regexp.MustCompile(`too large`)},
 	{"a strategic patch that asks for what there is not", 500, func(c call) bool {
-		return isPatch("application/strategic-merge-patch+json")(c) && !isPartOfLease(c.body)
+		return isPatch("application/strategic-merge-patch+json")(c) && !c.holdsLease()
 	}, regexp.MustCompile(`.`)},
 	{"an applied configuration that is no Lease", 500, func(c call) bool {
-		named := strings.Contains(c.body, "apiVersion") && strings.Contains(c.body, "kind")
-		return isPatch("application/apply-patch+yaml")(c) && !(named && isPartOfLease(c.body))
+		return isPatch("application/apply-patch+")(c) && !(strings.Contains(c.body, "apiVersion") && strings.Contains(c.body, "kind") && c.holdsLease())
 	}, regexp.MustCompile(`.`)},
 }
 
-// isPartOfLease tells whether a body, JSON or YAML, holds fields of a Lease and nothing else, and lists in which nothing
-// stands twice: there is nothing in it to stumble over.
-func isPartOfLease(body string) bool {
-	text, err := yaml.YAMLToJSONStrict([]byte(body))
-	if err != nil {
-		return false
-	}
-	var lease coordinationv1.Lease
-	if strict, err := kjson.UnmarshalStrict(text, &lease); err != nil || len(strict) > 0 {
-		return false
-	}
-	if lease.Kind == "LeaseCandidate" {
-		return false // not looked into
+// holdsLease tells whether a body holds fields of a Lease and nothing else, and lists in which nothing stands twice: there is
+// nothing in it to stumble over.
+func (c call) holdsLease() bool {
+	lease := new(coordinationv1.Lease)
+	if strings.HasSuffix(c.header.Get("Content-Type"), "cbor") {
+		if _, _, err := cborAnswer.Decode([]byte(c.body), &leaseKind, lease); err != nil {
+			return false
+		}
+	} else {
+		text, err := yaml.YAMLToJSONStrict([]byte(c.body))
+		if err != nil {
+			return false
+		}
+		if strict, err := kjson.UnmarshalStrict(text, lease); err != nil || len(strict) > 0 {
+			return false
+		}
 	}
 	if lease.APIVersion != "" && lease.APIVersion != "coordination.k8s.io/v1" || lease.Kind != "" && lease.Kind != "Lease" {
 		return false
