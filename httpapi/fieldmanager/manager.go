@@ -3,6 +3,7 @@ package fieldmanager
 import (
 	"fmt"
 	"time"
+	"unicode/utf8"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -54,8 +55,11 @@ func (m *Manager) update(current, next object.Object, manager string, now time.T
 	if current == nil {
 		current = m.kind.New()
 	}
+	if !areText(next.GetManagedFields()) {
+		next.SetManagedFields(nil)
+	}
 	known := times(current.GetManagedFields(), next.GetManagedFields())
-	if _, err := m.general.Update(current, next, manager); err != nil {
+	if _, err := m.general.Update(current, next, manager); err != nil || !areText(next.GetManagedFields()) {
 		// What cannot be tracked is stored nevertheless, under the owners known before. The server does the same.
 		next.SetManagedFields(current.GetManagedFields())
 		return
@@ -97,4 +101,15 @@ func (m *Manager) Apply(current object.Object, body []byte, encoding media.Encod
 		return nil, nil, err
 	}
 	return next, warnings, nil
+}
+
+// areText says whether the entries' sets of fields are UTF-8. The library does not mind when they are not, but they are
+// shown as they are, and then no answer that holds one is JSON, nor can it be YAML.
+func areText(entries []metav1.ManagedFieldsEntry) bool {
+	for i := range entries {
+		if fields := entries[i].FieldsV1; fields != nil && !utf8.Valid(fields.GetRawBytes()) {
+			return false
+		}
+	}
+	return true
 }

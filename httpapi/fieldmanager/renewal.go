@@ -230,7 +230,7 @@ func (r *renewals) remember(text string, fields *owned) {
 // paths that no Lease of this version has: the library may rewrite those.
 func parse(text []byte) *owned {
 	set := &fieldpath.Set{}
-	if err := set.FromJSON(bytes.NewReader(text)); err != nil {
+	if err := set.FromJSON(bytes.NewReader(text)); err != nil || !utf8.Valid(text) {
 		return nil
 	}
 	written, err := set.ToJSON()

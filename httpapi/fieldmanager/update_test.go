@@ -127,7 +127,7 @@ func TestEntriesThatCannotBeUnderstoodAreIgnored(t *testing.T) {
 	}
 	l := d.create("one", both(held("x"), managed(entry("Eat", `{}`))))
 	assert.Equal(t, []string{`one Update 1 {"f:spec":{"f:holderIdentity":{}}}`}, owners(l))
-	for _, bad := range []metav1.ManagedFieldsEntry{entry("Nope", `{}`), entry("Update", `{"q":{}}`), entry("Update", `[`)} {
+	for _, bad := range []metav1.ManagedFieldsEntry{entry("Nope", `{}`), entry("Update", `{"q":{}}`), entry("Update", `[`), entry("Update", "{\"f:spec\":{\"f:\x80\":{}}}")} {
 		assert.Equal(t, owners(l), owners(d.update(l, "two", managed(bad))))
 	}
 }
