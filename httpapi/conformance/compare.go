@@ -136,11 +136,13 @@ func (c *comparison) compareObjects(place string, want, got map[string]any) {
 }
 
 func jsonOf(value any) string {
-	text, err := json.Marshal(value)
-	if err != nil {
+	var text strings.Builder
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
 		return err.Error()
 	}
-	return string(text)
+	return strings.TrimSuffix(text.String(), "\n")
 }
 
 // shortened keeps a line readable.
