@@ -50,14 +50,29 @@ func (c Check) Run(ctx context.Context) (*Report, error) {
 		places <- struct{}{}
 		running.Go(func() {
 			defer func() { <-places }()
-			conversation := newConversation(&c.Server, clients, i, c.Patience)
-			answers, err := conversation.hold(ctx, chosen[i])
-			outcomes[i] = c.Corpus.judge(chosen[i], answers, err)
-			outcomes[i].again = int(conversation.again.Load())
+			outcomes[i] = c.hold(ctx, clients, chosen[i], i)
 		})
 	}
 	running.Wait()
 	return newReport(c.Corpus.Exceptions, outcomes), nil
+}
+
+// hold holds one case, and anew where the outcome of a step stays unknown.
+func (c Check) hold(ctx context.Context, clients clients, one Case, firstNode int) outcome {
+	const attempts = 3
+	var again int
+	for attempt := 1; ; attempt++ {
+		conversation := newConversation(&c.Server, clients, firstNode, c.Patience)
+		answers, err := conversation.hold(ctx, one)
+		again += int(conversation.again.Load())
+		if attempt < attempts && errors.Is(err, errUnknownOutcome) {
+			again++
+			continue
+		}
+		o := c.Corpus.judge(one, answers, err)
+		o.again = again
+		return o
+	}
 }
 
 func (c Check) chosen() []Case {
@@ -91,7 +106,7 @@ type outcome struct {
 	excepted    []string // the names of exceptions that occurred, one for each answer
 	messages    Score
 	headers     Score
-	again       int // requests that were sent again
+	again       int // how often a busy server was asked again
 }
 
 // judge compares a case's answers with what was recorded, or with what an exception has in its place.

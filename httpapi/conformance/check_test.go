@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"bytes"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -118,13 +119,13 @@ func TestEveryDifferenceIsALineAndTheTotalsComeLast(t *testing.T) {
 	assert.Equal(t, []string{"messages: 1 of 2 equal", "lesser headers: 0 of 0 equal", "cases: 0 of 1 equal, 0 more but for exceptions"}, lines[2:])
 }
 
-func TestWhoAsksToComeBackIsAskedAgain(t *testing.T) {
+func TestABusyServerIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	corpus := openStory(t)
-	for _, name := range []string{"write", "watch"} {
+	report := func(name string, code int, retryAfter string, times int64) *Report {
 		told := honest()
-		told.refusal = "0"
-		told.refusals.Store(4)
+		told.refusal, told.retryAfter = code, retryAfter
+		told.refusals.Store(times)
 		check := Check{
 			Corpus: corpus,
 			Server: Server{URLs: []string{told.open(t)}, Token: "admin", UserToken: "user"},
@@ -132,12 +133,24 @@ func TestWhoAsksToComeBackIsAskedAgain(t *testing.T) {
 		}
 		report, err := check.Run(t.Context())
 		require.NoError(t, err)
-		assert.True(t, report.OK(), "%v", report.Differences)
-		assert.Equal(t, 4, report.Again)
+		return report
 	}
-	told := honest()
-	told.refusals.Store(3)
-	assert.Contains(t, noticedIn(t, corpus, "write", told.open(t)), "write: status", "503 without Retry-After is an answer")
+	for _, name := range []string{"write", "watch"} {
+		once := report(name, http.StatusServiceUnavailable, "0", 4)
+		assert.True(t, once.OK(), "%v", once.Differences)
+		assert.Equal(t, 4, once.Again, "each of the requests")
+	}
+	anew := report("write", http.StatusGatewayTimeout, "", 2)
+	assert.True(t, anew.OK(), "%v", anew.Differences)
+	assert.Equal(t, 2, anew.Again, "the case, begun three times")
+
+	for _, refused := range []*Report{
+		report("write", http.StatusServiceUnavailable, "", 3), // which is an answer
+		report("write", http.StatusGatewayTimeout, "1", 3),    // so is this
+		report("write", http.StatusGatewayTimeout, "", 3),
+	} {
+		assert.False(t, refused.OK())
+	}
 }
 
 func TestACheckOfNothingIsNone(t *testing.T) {

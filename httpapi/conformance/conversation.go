@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -209,8 +210,15 @@ func (c *conversation) send(ctx context.Context, step Step) (*response, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: read the answer: %w", step.Do, err)
 	}
+	if got.StatusCode == http.StatusGatewayTimeout && got.Header.Get("Retry-After") == "" {
+		return nil, fmt.Errorf("%s: %w: %s", step.Do, errUnknownOutcome, body)
+	}
 	return &response{status: got.StatusCode, header: got.Header, body: decode(got.Header.Get("Content-Type"), body)}, nil
 }
+
+// errUnknownOutcome is 504 without Retry-After: the change may or may not have been made, so the conversation cannot go on. On a
+// busy machine that happens.
+var errUnknownOutcome = errors.New("504 without Retry-After")
 
 // insist sends a request again as long as the answer is 503 with Retry-After: a node that has done nothing, since it had no
 // leader just then. On a busy machine that happens; a single kube-apiserver has no such thing.

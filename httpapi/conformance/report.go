@@ -12,7 +12,8 @@ type Report struct {
 	Differences            []Difference
 	Messages, Headers      Score
 	Occurred               []Occurrence
-	// Again counts the requests that were sent again, since a node could not take them at first.
+	// Again counts how often a server that was too busy was asked again: a request after 503 with Retry-After, or a whole case
+	// after 504 without, when nobody knows what became of the request.
 	Again int
 	// Answers are what came, by the case's ID.
 	Answers map[string][]Answer
@@ -67,7 +68,7 @@ func (r *Report) Write(w io.Writer) error {
 		fmt.Fprintf(out, "exception %s: %d answers (%s)\n", o.Exception.Name, o.Answers, o.Exception.Rule)
 	}
 	if r.Again > 0 {
-		fmt.Fprintf(out, "sent again after 503 with Retry-After: %d requests\n", r.Again)
+		fmt.Fprintf(out, "asked again after 503 or 504: %d times\n", r.Again)
 	}
 	fmt.Fprintf(out, "messages: %d of %d equal\n", r.Messages.Equal, r.Messages.Total)
 	fmt.Fprintf(out, "lesser headers: %d of %d equal\n", r.Headers.Equal, r.Headers.Total)

@@ -18,8 +18,9 @@ type stage struct {
 	// replies are by method and what follows the collection's path, as in "GET /a?watch=true".
 	replies map[string]reply
 
-	refusals atomic.Int64 // how many requests are answered 503 first
-	refusal  string       // the Retry-After of those
+	refusals   atomic.Int64 // how many requests are refused first
+	refusal    int          // with this code
+	retryAfter string
 }
 
 // reply is one answer. NS in its texts stands for the case's namespace.
@@ -157,10 +158,10 @@ func (s *stage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	if s.refusals.Add(-1) >= 0 {
-		if s.refusal != "" {
-			w.Header().Set("Retry-After", s.refusal)
+		if s.retryAfter != "" {
+			w.Header().Set("Retry-After", s.retryAfter)
 		}
-		w.WriteHeader(http.StatusServiceUnavailable)
+		w.WriteHeader(s.refusal)
 		return
 	}
 	for name, value := range said.header {
