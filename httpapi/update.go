@@ -113,7 +113,7 @@ func (s *server) replace(q *request, options *metav1.PatchOptions, current *fsm.
 		return step{}, q.kind.invalid(q.key.Name, found)
 	}
 	if object.Released(object.Meta(next), object.Meta(present)) {
-		return s.release(options, current, next)
+		return release(options, current, next)
 	}
 	if q.kind.equal(next, present) {
 		return final(&response{code: http.StatusOK, object: current})
@@ -128,19 +128,15 @@ func (s *server) replace(q *request, options *metav1.PatchOptions, current *fsm.
 	return s.made(&fsm.Command{Op: fsm.OpUpdate, Key: current.Key, UID: current.UID, Object: data}, http.StatusOK), nil
 }
 
-// release removes an object that was marked as deleted, since next has no finalizer left to hold it. It is answered,
-// and shown to watchers, as it would have become, under the version that it had.
-func (s *server) release(options *metav1.PatchOptions, current *fsm.Object, next object.Object) (step, error) {
+// release removes an object that was marked as deleted, since next has no finalizer left to hold it. It is answered as it
+// would have become, under the version that it had; watchers see it as it last was.
+func release(options *metav1.PatchOptions, current *fsm.Object, next object.Object) (step, error) {
 	answer := &response{code: http.StatusOK, value: next}
 	if len(options.DryRun) > 0 {
 		return final(answer)
 	}
-	data, err := encode(next)
-	if err != nil {
-		return step{}, err
-	}
 	return step{
-		command: &fsm.Command{Op: fsm.OpDelete, Key: current.Key, UID: current.UID, Object: data},
+		command: &fsm.Command{Op: fsm.OpDelete, Key: current.Key, UID: current.UID},
 		answer:  func(fsm.Result) (*response, error) { return answer, nil },
 	}, nil
 }

@@ -124,6 +124,23 @@ func TestInitialEventsAreClosedByTheirBookmark(t *testing.T) {
 	}
 }
 
+// TestTheEndOfTheLastFinalizerShowsTheObjectAsItWas has the write that frees an object change it too: watchers are told of
+// the deletion with what was stored, so that a selector by the old labels still matches it.
+func TestTheEndOfTheLastFinalizerShowsTheObjectAsItWas(t *testing.T) {
+	d := openDoor(t)
+	d.do(t, "POST", leasesPath, `{"metadata":{"name":"a","labels":{"k":"v"},"finalizers":["example.com/guard"]}}`)
+	f := d.follow(t, leasesPath+"?watch=true&labelSelector=k%3Dv")
+	require.Equal(t, "ADDED", f.next().Type)
+	d.do(t, "DELETE", leasesPath+"/a", "")
+	require.Equal(t, "MODIFIED", f.next().Type)
+	got := d.do(t, "PATCH", leasesPath+"/a", `{"metadata":{"labels":{"k":"w"},"finalizers":null}}`, "Content-Type", "application/merge-patch+json")
+	require.Equal(t, 200, got.StatusCode, "%s", got.body)
+	event := f.next()
+	assert.Equal(t, "DELETED", event.Type)
+	assert.Equal(t, []string{"example.com/guard"}, event.meta.Finalizers)
+	assert.Equal(t, map[string]string{"k": "v"}, event.meta.Labels)
+}
+
 func TestWatchOfAForgottenVersionTellsSoAndEnds(t *testing.T) {
 	d := openDoor(t)
 	f := d.follow(t, leasesPath+"?watch=true&resourceVersion=1")
