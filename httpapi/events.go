@@ -59,8 +59,11 @@ func (w objects) showEvent(event *fsm.Event) error {
 	return nil
 }
 
-// show puts an event of a stored version into the buffer, in the client's form.
+// show puts an event of a stored version into the buffer, in the client's form. One for lists ends the watch.
 func (w objects) show(event string, version *fsm.Object) error {
+	if err := w.form.Check(false); err != nil {
+		return err
+	}
 	if w.form.Encoding == media.Protobuf {
 		buffer, err := w.form.AppendStoredFrame(w.room(), event, w.selector.kind.stored(version))
 		if err != nil {
@@ -110,6 +113,9 @@ func (w objects) showRow(event string, revision uint64, row media.Row) error {
 
 // showMark shows a version, on an object with nothing else to it.
 func (w objects) showMark(revision uint64, annotations map[string]string) error {
+	if err := w.form.Check(false); err != nil {
+		return err
+	}
 	kind := w.selector.kind
 	mark := kind.New()
 	mark.SetResourceVersion(version(revision))

@@ -13,6 +13,7 @@ type form struct {
 	accept    string          // the header it was found from
 	pretty    bool            // the client asked for indentation beside the Accept header
 	include   media.Include   // what the rows of a Table hold
+	unfit     error           // the query does not say it well
 }
 
 // negotiate finds the form a request's Accept header asks for. With an error comes the form in which to tell it.
@@ -48,11 +49,25 @@ func negotiate(q *request) (form, error) {
 		f.Codec = q.kind.Codec
 	}
 	if f.Shape == media.Table && strings.Contains(query, "includeObject") {
-		if f.include, err = media.ParseInclude(q.http.URL.Query().Get("includeObject")); err != nil {
-			return f, err
-		}
+		f.include, f.unfit = media.ParseInclude(q.http.URL.Query().Get("includeObject"))
 	}
 	return f, nil
+}
+
+// Check says whether a list, or else one object, can be had in this form. It is asked once there is something to show.
+func (f form) Check(list bool) error {
+	if f.unfit != nil {
+		return f.unfit
+	}
+	return f.Accepted.Check(list)
+}
+
+// checkStream is Check for a watch.
+func (f form) checkStream() error {
+	if f.unfit != nil {
+		return f.unfit
+	}
+	return f.encodings.CheckStream(f.Accepted)
 }
 
 // plain is the form of what has one shape only: a Status is never made a Table. If none is acceptable it is told as

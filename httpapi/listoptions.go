@@ -36,7 +36,6 @@ func (s *server) listOptionsBy(q *request, selectable fields.TransformFunc) (*li
 			return nil, badRequest("%v", err)
 		}
 	}
-	options.Watch = q.verb == "watch"
 	internalversion.SetListOptionsDefaults(&options.ListOptions, true)
 	if found := internalvalidation.ValidateListOptions(&options.ListOptions, true); len(found) > 0 {
 		return nil, invalidOptions("ListOptions", found)
@@ -48,9 +47,14 @@ func (s *server) listOptionsBy(q *request, selectable fields.TransformFunc) (*li
 	if options.selector.shard, err = s.shardOf(options.ShardSelector); err != nil {
 		return nil, err
 	}
-	if q.key.Name != "" { // a watch of one object by its path
-		options.selector.name = q.key.Name
+	if q.key.Name == "" {
+		return options, nil
 	}
+	// A watch of one object by its path. If there is a field selector, it must fix the same name.
+	if options.selector.fields != nil && options.selector.name != q.key.Name {
+		return nil, badRequest("fieldSelector metadata.name doesn't match requested name")
+	}
+	options.selector.name = q.key.Name
 	return options, nil
 }
 

@@ -40,6 +40,7 @@ type watch struct {
 	cursor   uint64 // every event up to this revision has been shown, or did not concern the client
 
 	bookmarks bool          // wanted
+	closing   bool          // one of them closes what is shown at the start
 	columns   bool          // a Table's columns have been told
 	timeout   time.Duration // how long it lasts
 
@@ -95,7 +96,11 @@ func (w *watch) begin(q *request, options *listOptions) (*response, error) {
 	default:
 	}
 	w.cursor = revision
-	initial := options.SendInitialEvents != nil && *options.SendInitialEvents
+	initial := revision == 0
+	if options.SendInitialEvents != nil {
+		initial = *options.SendInitialEvents
+		w.closing = initial
+	}
 	var first start
 	switch {
 	case options.ResourceVersion == "":
@@ -116,13 +121,16 @@ func (w *watch) begin(q *request, options *listOptions) (*response, error) {
 			first.state = nil
 		}
 	}
+	if err := w.form.checkStream(); err != nil {
+		return nil, err
+	}
 	return &response{code: http.StatusOK, stream: func(out http.ResponseWriter) { w.serve(q, out, first) }}, nil
 }
 
 // watchTimeout is how long a watch lasts for which its client asked for so many seconds, or nothing.
 func watchTimeout(seconds *int64) time.Duration {
-	if seconds != nil && *seconds > 0 {
-		return time.Duration(*seconds) * time.Second
+	if seconds != nil && *seconds != 0 {
+		return time.Duration(max(*seconds, 0)) * time.Second
 	}
 	return minWatch + rand.N(minWatch)
 }
@@ -188,7 +196,7 @@ func (w *watch) run(ctx context.Context, out output, first start) {
 
 // showStart shows what is there, and the bookmark that closes it.
 func (w *watch) showStart(state *fsm.State) error {
-	if err := w.scene.showState(state); err != nil || !w.bookmarks {
+	if err := w.scene.showState(state); err != nil || !w.bookmarks || !w.closing {
 		return err
 	}
 	return w.scene.showMark(state.Revision(), initialEventsEnd)

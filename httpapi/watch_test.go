@@ -141,6 +141,60 @@ func TestTheEndOfTheLastFinalizerShowsTheObjectAsItWas(t *testing.T) {
 	assert.Equal(t, map[string]string{"k": "v"}, event.meta.Labels)
 }
 
+func TestAWatchByItsOldPathIsValidatedAsAList(t *testing.T) {
+	d := openDoor(t)
+	d.store.change(t, fsm.OpCreate, "ns", "a", nil)
+	d.store.change(t, fsm.OpCreate, "ns", "b", nil)
+	old := strings.Replace(leasesPath, "/v1/", "/v1/watch/", 1)
+	f := d.follow(t, old+"/a?allowWatchBookmarks=true&timeoutSeconds=5")
+	assert.Contains(t, f.next().String(), "ADDED ns/a")
+	mark := f.next()
+	assert.Equal(t, "BOOKMARK", mark.Type)
+	assert.NotContains(t, mark.meta.Annotations, "k8s.io/initial-events-end", "nobody asked for initial events")
+	for query, code := range map[string]int{
+		"?fieldSelector=metadata.name%3Db":                                   400,
+		"?fieldSelector=metadata.namespace%3Dns":                             400,
+		"?sendInitialEvents=true&resourceVersionMatch=NotOlderThan":          422,
+		"?sendInitialEvents=true&resourceVersionMatch=NotOlderThan&watch=1x": 200,
+	} {
+		got := d.do(t, "GET", old+"/a"+query+"&timeoutSeconds=1", "")
+		assert.Equal(t, code, got.StatusCode, "%s: %s", query, got.body)
+	}
+}
+
+func TestAWatchInAFormForListsEndsAtTheFirstEvent(t *testing.T) {
+	d := openDoor(t)
+	f := d.follow(t, leasesPath+"?watch=true", "Accept", "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io")
+	d.store.change(t, fsm.OpCreate, "ns", "a", nil)
+	f.ends()
+	f = d.follow(t, leasesPath+"?watch=true&resourceVersion=1", "Accept", "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io")
+	assert.Equal(t, "ERROR", f.next().Type)
+}
+
+// TestAFormIsLookedAtWhenThereIsSomethingToShow has a second fault in each request, which is told instead.
+func TestAFormIsLookedAtWhenThereIsSomethingToShow(t *testing.T) {
+	d := openDoor(t)
+	const table = "application/json;as=Table;v=v1;g=meta.k8s.io"
+	for _, c := range []struct {
+		path, accept string
+		code         int
+	}{
+		{leasesPath + "?watch=true&resourceVersion=abc", "application/yaml", 500},
+		{leasesPath + "?watch=true&timeoutSeconds=1", "application/yaml,application/json", 406},
+		{leasesPath + "?watch=true&timeoutSeconds=1", "application/json,application/yaml", 200},
+		{leasesPath + "?watch=true&timeoutSeconds=1&includeObject=Bad", table, 400},
+		{leasesPath + "/none?includeObject=Bad", table, 404},
+		{leasesPath + "?includeObject=Bad", table, 400},
+		{leasesPath + "?includeObject=Bad&limit=x", table, 400},
+	} {
+		got := d.do(t, "GET", c.path, "", "Accept", c.accept)
+		assert.Equal(t, c.code, got.StatusCode, "%s %s: %s", c.path, c.accept, got.body)
+	}
+	got := d.do(t, "POST", leasesPath+"?includeObject=Bad", `{"metadata":{"name":"a"}}`, "Accept", table)
+	assert.Equal(t, 400, got.StatusCode)
+	assert.Equal(t, 404, d.do(t, "GET", leasesPath+"/a", "").StatusCode, "nothing is written by a request that is refused")
+}
+
 func TestWatchOfAForgottenVersionTellsSoAndEnds(t *testing.T) {
 	d := openDoor(t)
 	f := d.follow(t, leasesPath+"?watch=true&resourceVersion=1")

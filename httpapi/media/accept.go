@@ -98,7 +98,7 @@ const (
 	OfferShapes               // every Shape of one object
 	OfferPartial              // every Shape but a Table: what has no columns
 	OfferLists                // every Shape of a list
-	OfferStream               // a watch: every Shape, but not as YAML
+	OfferStream               // every Shape of a watch
 )
 
 // Negotiate chooses the form of an answer from the Accept header, as kube-apiserver does: its router first looks whether
@@ -123,16 +123,21 @@ func (e Encodings) negotiate(accept string, offer Offer) (Accepted, error) {
 			if !matches(clause.Type, clause.SubType, mediaTypes[encoding]) {
 				continue
 			}
-			accepted, ok := fits(clause.Params, encoding, offer)
-			if ok && offer == OfferStream && encoding == YAML { // found acceptable before it is asked for a stream
-				return Accepted{}, notAcceptable(e.streams())
-			}
-			if ok {
+			if accepted, ok := fits(clause.Params, encoding, offer); ok {
 				return accepted, nil
 			}
 		}
 	}
 	return Accepted{}, notAcceptable(e.types())
+}
+
+// CheckStream says whether there is a watch in a form that was found acceptable. If not, no other form is looked for. The
+// error is a *NotAcceptableError.
+func (e Encodings) CheckStream(a Accepted) error {
+	if a.Encoding == YAML {
+		return notAcceptable(e.streams())
+	}
+	return nil
 }
 
 func notAcceptable(types []string) error {
