@@ -35,14 +35,14 @@ type rules struct {
 }
 
 // servedKinds are all there are, each in all its versions.
-func servedKinds() ([]*kind, error) {
-	leases, err := leases()
+func servedKinds(lenientTimes bool) ([]*kind, error) {
+	leases, err := leases(lenientTimes)
 	if err != nil {
 		return nil, err
 	}
 	all := []*kind{leases}
 	for _, version := range candidate.Versions {
-		candidates, err := candidates(version)
+		candidates, err := candidates(version, lenientTimes)
 		if err != nil {
 			return nil, err
 		}
@@ -51,7 +51,10 @@ func servedKinds() ([]*kind, error) {
 	return all, nil
 }
 
-func newKind(resource discovery.Resource, codec *media.Codec, rules rules) (*kind, error) {
+func newKind(resource discovery.Resource, codec *media.Codec, rules rules, lenientTimes bool) (*kind, error) {
+	if lenientTimes {
+		codec = codec.WithLenientTimes()
+	}
 	fields, err := fieldmanager.New(codec.Kind)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", resource.Plural, err)
@@ -64,12 +67,13 @@ func newKind(resource discovery.Resource, codec *media.Codec, rules rules) (*kin
 	}, nil
 }
 
-func leases() (*kind, error) {
-	return newKind(discovery.Leases(), media.Leases, rulesOf(lease.ValidateCreate, lease.ValidateUpdate, lease.Equal))
+func leases(lenientTimes bool) (*kind, error) {
+	return newKind(discovery.Leases(), media.Leases, rulesOf(lease.ValidateCreate, lease.ValidateUpdate, lease.Equal), lenientTimes)
 }
 
-func candidates(version string) (*kind, error) {
-	k, err := newKind(discovery.Candidates(version), media.Candidates(version), rulesOf(candidate.ValidateCreate, candidate.ValidateUpdate, candidate.Equal))
+func candidates(version string, lenientTimes bool) (*kind, error) {
+	rules := rulesOf(candidate.ValidateCreate, candidate.ValidateUpdate, candidate.Equal)
+	k, err := newKind(discovery.Candidates(version), media.Candidates(version), rules, lenientTimes)
 	if err == nil {
 		k.warning = candidate.Deprecation(version)
 	}

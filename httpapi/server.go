@@ -48,6 +48,10 @@ type Config struct {
 	// is stored is the same with and without it.
 	CBOR bool
 
+	// LenientMicroTime lets clients write acquireTime, renewTime and pingTime with none to nine digits of a second. What is
+	// stored and answered has six, as ever.
+	LenientMicroTime bool
+
 	// Deadline is how long a command may take, counted from its arrival, before it ends as an unknown outcome.
 	// 0 means DefaultDeadline.
 	Deadline time.Duration
@@ -152,7 +156,7 @@ func New(config Config, store Store) (http.Handler, error) {
 			return nil, err
 		}
 	}
-	kinds, err := servedKinds()
+	kinds, err := servedKinds(config.LenientMicroTime)
 	if err != nil {
 		return nil, err
 	}

@@ -309,7 +309,7 @@ func newServer(t testing.TB, store Store) *server {
 
 // ofLeases is the kind that is watched.
 var ofLeases = func() *kind {
-	k, err := leases()
+	k, err := leases(false)
 	if err != nil {
 		panic(err)
 	}

@@ -70,6 +70,9 @@ type Config struct {
 	// FeatureGates switches on what kube-apiserver has behind gates of the same names. See docs/api.md.
 	FeatureGates featureGates
 
+	// LenientMicroTime lets clients write the times of a spec with none to nine digits of a second, not six alone.
+	LenientMicroTime bool
+
 	// LogLevel is trace, debug, info, warn or error.
 	LogLevel string
 	// LogFormat is text or json.
@@ -103,6 +106,7 @@ func (c *Config) register(flags *pflag.FlagSet) {
 	flags.DurationVar(&c.ShutdownDelay, "shutdown-delay", 0, "how long to go on serving, not ready, before stopping")
 	flags.DurationVar(&c.ShutdownGrace, "shutdown-grace", 20*time.Second, "how long to wait for requests under way when stopping")
 	flags.Var(&c.FeatureGates, "feature-gates", "what to serve that kube-apiserver has behind gates: "+strings.Join(knownGates, ", "))
+	flags.BoolVar(&c.LenientMicroTime, "lenient-microtime", false, "take times with none to nine digits of a second, as JavaScript, Rust and Python write them, not six alone")
 	flags.StringVar(&c.LogLevel, "log-level", "info", "trace, debug, info, warn or error")
 	flags.StringVar(&c.LogFormat, "log-format", "text", "text or json")
 	flags.StringVar(&c.DebugListen, "debug-listen", "", "loopback host:port for Go's profiles, without authentication")

@@ -40,6 +40,15 @@ func TestGatesMayStandInTheEnvironmentAndTheFile(t *testing.T) {
 	assert.True(t, config.FeatureGates.enabled(gateShards))
 }
 
+func TestLenientTimesAreAFlagLikeOthers(t *testing.T) {
+	config, err := parse(t, nil, nil, "")
+	require.NoError(t, err)
+	assert.False(t, config.LenientMicroTime)
+	config, err = parse(t, nil, map[string]string{"LEASEHOLD_LENIENT_MICROTIME": "true"}, "")
+	require.NoError(t, err)
+	assert.True(t, config.LenientMicroTime)
+}
+
 func TestUnknownGateIsAnError(t *testing.T) {
 	_, err := parse(t, nil, map[string]string{"LEASEHOLD_FEATURE_GATES": "ShardedListAndWatch=true,Shards=true"}, "")
 	require.ErrorContains(t, err, "LEASEHOLD_FEATURE_GATES: ")

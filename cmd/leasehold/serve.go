@@ -123,6 +123,7 @@ func openDoor(store httpapi.Store, node *cluster.Node, authenticator *auth.Authe
 
 		ShardedListAndWatch: config.FeatureGates.enabled(gateShards),
 		CBOR:                config.FeatureGates.enabled(gateCBOR),
+		LenientMicroTime:    config.LenientMicroTime,
 	}, store)
 }
 

@@ -17,5 +17,6 @@ func Kind(version string) object.Kind {
 		GroupVersionKind: schema.GroupVersionKind{Group: coordinationv1beta1.GroupName, Version: version, Kind: "LeaseCandidate"},
 		New:              func() object.Object { return &coordinationv1beta1.LeaseCandidate{} },
 		Versions:         Versions,
+		MicroTimes:       []string{"pingTime", "renewTime"},
 	}
 }

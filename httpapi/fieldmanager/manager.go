@@ -84,6 +84,7 @@ func (m *Manager) Apply(current object.Object, body []byte, encoding media.Encod
 	if err := TreeFits(config.Object); err != nil {
 		return nil, nil, err
 	}
+	m.kind.TimesInTree(config.Object)
 	known := times(current.GetManagedFields())
 	merged, err := m.general.Apply(current, config, manager, force)
 	if err != nil {

@@ -11,4 +11,5 @@ var Kind = object.Kind{
 	GroupVersionKind: coordinationv1.SchemeGroupVersion.WithKind("Lease"),
 	New:              func() object.Object { return &coordinationv1.Lease{} },
 	Versions:         []string{"v1"},
+	MicroTimes:       []string{"acquireTime", "renewTime"},
 }

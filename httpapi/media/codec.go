@@ -28,6 +28,13 @@ type Codec struct {
 	head       string // what the JSON of an object begins with
 }
 
+// WithLenientTimes is a codec that takes times of a spec with none to nine digits of a second.
+func (c *Codec) WithLenientTimes() *Codec {
+	lenient := *c
+	lenient.LenientTimes = true
+	return &lenient
+}
+
 // newCodec completes a codec.
 func newCodec(c Codec) *Codec {
 	c.columns = slices.Concat(nameColumn, c.columns, ageColumn)

@@ -43,6 +43,9 @@ func (c *Codec) Decode(body []byte, encoding Encoding, validation Validation) (o
 			return o, nil, nil
 		}
 	}
+	if c.LenientTimes {
+		return c.decodeLenientTimes(body, encoding, validation)
+	}
 	return c.decode(body, encoding, validation)
 }
 

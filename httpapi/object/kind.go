@@ -14,6 +14,13 @@ type Kind struct {
 	// New makes an empty object. All versions of a kind have one type here; they differ in nothing but their name.
 	New func() Object
 
+	// MicroTimes are the fields of the spec that are metav1.MicroTime.
+	MicroTimes []string
+
+	// LenientTimes lets clients write them with none to nine digits of a second (JavaScript sends three, Rust nine, Python
+	// none on whole seconds). kube-apiserver takes six digits and nothing else.
+	LenientTimes bool
+
 	// Versions are all in which objects of this kind can be had, this one included.
 	Versions []string
 }

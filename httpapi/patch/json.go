@@ -31,6 +31,7 @@ func applyToText(kind object.Kind, patchType types.PatchType, current object.Obj
 	if err != nil {
 		return nil, nil, err
 	}
+	patched = kind.TimesInJSON(patched)
 	next, complaints, err := decode(kind, patched)
 	if err != nil {
 		return nil, nil, noResult(string(patched), err)

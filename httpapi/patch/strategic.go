@@ -35,6 +35,7 @@ func strategic(kind object.Kind, current object.Object, body []byte, fieldValida
 	if err != nil {
 		return nil, nil, strategicError(err)
 	}
+	kind.TimesInTree(patched)
 	next := kind.New()
 	strict := fieldValidation != metav1.FieldValidationIgnore
 	err = runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(patched, next, strict)
