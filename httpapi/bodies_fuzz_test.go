@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"encoding/json"
 	"net/http"
 	"testing"
 
@@ -128,7 +129,7 @@ func essence(t *testing.T, answer *recorded) string {
 	for i := range lease.ManagedFields {
 		lease.ManagedFields[i].Time = nil
 	}
-	text, err := yaml.Marshal(lease)
+	text, err := json.MarshalIndent(lease, "", " ")
 	require.NoError(t, err)
 	return string(text)
 }

@@ -2,12 +2,12 @@ package httpapi
 
 import (
 	"bytes"
+	"encoding/json"
 	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/yaml"
 
 	"github.com/leasehold/leasehold/fsm"
 )
@@ -78,8 +78,8 @@ func FuzzCandidate(f *testing.F) {
 		told := func(version string) string {
 			got := door.get(place{version: version}, changed.Key, "application/json", nil)
 			var object struct{ Metadata, Spec any }
-			require.NoError(t, yaml.Unmarshal(got.body.Bytes(), &object))
-			text, err := yaml.Marshal(object)
+			require.NoError(t, json.Unmarshal(got.body.Bytes(), &object))
+			text, err := json.MarshalIndent(object, "", " ")
 			require.NoError(t, err)
 			return string(text)
 		}
