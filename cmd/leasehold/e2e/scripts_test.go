@@ -11,3 +11,13 @@ func TestClientsOfABusyNode(t *testing.T) {
 		t.Run(client, func(t *testing.T) { javaScript(t, client).check(t, c, 1, "busy") })
 	}
 }
+
+// TestClientsOfLenientNodes lets scripts send times as their languages write them.
+func TestClientsOfLenientNodes(t *testing.T) {
+	t.Parallel()
+	c := startCluster(t, "--lenient-microtime")
+	t.Run("python", func(t *testing.T) { pythonScript(t, "main.py").check(t, c, 5, "lenient") })
+	for client := range javaScripts {
+		t.Run(client, func(t *testing.T) { javaScript(t, client).check(t, c, 5, "lenient") })
+	}
+}
