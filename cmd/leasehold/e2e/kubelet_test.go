@@ -110,7 +110,7 @@ func assertRenewals(t *testing.T, versions []coordinationv1.Lease) {
 		assert.Less(t, revision(t, &previous), revision(t, &next))
 		assert.False(t, next.Spec.RenewTime.Before(previous.Spec.RenewTime), "renewed at %s and then at %s", previous.Spec.RenewTime, next.Spec.RenewTime)
 		next.ResourceVersion, next.Spec.RenewTime, next.Labels, next.ManagedFields = first.ResourceVersion, first.Spec.RenewTime, first.Labels, first.ManagedFields
-		assert.Equal(t, first, next)
+		require.Equal(t, first, next)
 	}
 }
 
