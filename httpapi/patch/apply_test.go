@@ -138,6 +138,8 @@ func TestRefusals(t *testing.T) {
 		fieldValidation string
 		want            error
 	}{
+		"merge of 9000 levels":           {types.MergePatchType, strings.Repeat(`{"a":`, 9000) + "{}" + strings.Repeat("}", 9000), warn, patch.ErrTooManyOperations},
+		"merge of 65 lists":              {types.MergePatchType, `{"a":` + strings.Repeat(`[`, 64) + strings.Repeat("]", 64) + `}`, ignore, patch.ErrTooManyOperations},
 		"merge malformed":                {types.MergePatchType, `{"spec":`, warn, patch.ErrMalformed},
 		"merge malformed, ignored":       {types.MergePatchType, `{"spec":`, ignore, patch.ErrMalformed},
 		"merge a list":                   {types.MergePatchType, `[]`, warn, patch.ErrMalformed},
@@ -178,4 +180,8 @@ func TestRefusals(t *testing.T) {
 
 	_, _, err := patch.Apply(lease.Kind, types.JSONPatchType, held(), []byte(tests(10000)), warn)
 	require.NoError(t, err, "ten thousand operations are allowed")
+
+	deep := `{"metadata":{"annotations":{"a":"\"{{[["}},"x":` + strings.Repeat("[", 63) + strings.Repeat("]", 63) + `}`
+	_, _, err = patch.Apply(lease.Kind, types.MergePatchType, held(), []byte(deep), warn)
+	require.NoError(t, err, "64 levels are allowed, and braces in a string are none")
 }
