@@ -44,9 +44,9 @@ func (r Rendered) Metadata() []byte { return r.whole[len(r.codec.head):r.spec] }
 
 // EncodeJSON renders an object as JSON. Only managed fields that are not JSON make it fail.
 func (c *Codec) EncodeJSON(o object.Object) (Rendered, error) {
-	scratch := scratches.Get().(*[]byte)
+	scratch := scratches.Get().(*transcoder)
 	defer scratches.Put(scratch)
-	buffer := append((*scratch)[:0], c.head...)
+	buffer := append(scratch.buffer[:0], c.head...)
 	buffer, err := appendMeta(buffer, object.Meta(o))
 	if err != nil {
 		return Rendered{}, fmt.Errorf("encode %s/%s: %w", o.GetNamespace(), o.GetName(), err)
@@ -55,14 +55,13 @@ func (c *Codec) EncodeJSON(o object.Object) (Rendered, error) {
 	buffer = append(buffer, `,"spec":`...)
 	buffer = c.appendSpec(buffer, o)
 	buffer = append(buffer, tail...)
-	*scratch = buffer
+	scratch.buffer = buffer
 	return Rendered{codec: c, whole: bytes.Clone(buffer), spec: spec}, nil
 }
 
 // scratches are where renderings are written before it is known how large they are.
 var scratches = sync.Pool{New: func() any {
-	scratch := make([]byte, 0, 4096)
-	return &scratch
+	return &transcoder{writer: writer{buffer: make([]byte, 0, 4096)}}
 }}
 
 // writer writes the fields of a JSON object, with commas where they belong.

@@ -1,6 +1,8 @@
 package media
 
 import (
+	"sync"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -14,7 +16,9 @@ const unknown = 63
 // if there is anything uncommon about it: unknown or double fields, null, escapes, another kind, anything wrong. What it
 // returns equals what the generic decoder would, strict or not; that one reads what this one declines.
 func (c *Codec) scan(body []byte) object.Object {
-	s := &scanner{text: string(body), ok: true}
+	s := scanners.Get().(*scanner)
+	defer s.rest()
+	*s = scanner{text: string(body), ok: true}
 	o := c.New()
 	s.space()
 	s.fields(func(name string) int {
@@ -44,6 +48,15 @@ func (c *Codec) scan(body []byte) object.Object {
 		return nil
 	}
 	return o
+}
+
+// scanners are lent, since one that is handed to a kind's own function would be allocated each time.
+var scanners = sync.Pool{New: func() any { return new(scanner) }}
+
+// rest gives a scanner back, without its text.
+func (s *scanner) rest() {
+	*s = scanner{}
+	scanners.Put(s)
 }
 
 func (s *scanner) meta(meta *metav1.ObjectMeta) {

@@ -31,16 +31,15 @@ func (s Stored) transcode() (Rendered, bool) {
 	if !ok || len(rest) > 0 || s.Data[len(s.Data)-len(spec)-1-varintSize(len(spec))] != tagSecond {
 		return Rendered{}, false
 	}
-	scratch := scratches.Get().(*[]byte)
-	defer scratches.Put(scratch)
-	t := transcoder{ok: true}
-	t.buffer = append((*scratch)[:0], s.Codec.head...)
+	t := scratches.Get().(*transcoder)
+	defer scratches.Put(t)
+	t.ok, t.any = true, false
+	t.buffer = append(t.buffer[:0], s.Codec.head...)
 	t.meta(metadata, s.Version)
 	at := len(t.buffer)
 	t.buffer = append(t.buffer, `,"spec":`...)
-	s.Codec.transcodeSpec(&t, spec)
+	s.Codec.transcodeSpec(t, spec)
 	t.buffer = append(t.buffer, tail...)
-	*scratch = t.buffer
 	if !t.ok {
 		return Rendered{}, false
 	}
