@@ -6,10 +6,11 @@ import (
 	"github.com/leasehold/leasehold/httpapi/object"
 )
 
-// Kind is the kind Lease, in the one version it has.
+// Kind is the kind Lease, in the one version in which it is served. The one before had the same fields.
 var Kind = object.Kind{
 	GroupVersionKind: coordinationv1.SchemeGroupVersion.WithKind("Lease"),
 	New:              func() object.Object { return &coordinationv1.Lease{} },
 	Versions:         []string{"v1"},
+	Former:           []string{"v1beta1"},
 	MicroTimes:       []string{"acquireTime", "renewTime"},
 }

@@ -2,6 +2,7 @@ package media
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -14,6 +15,7 @@ import (
 	protobufserializer "k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 
 	"github.com/leasehold/leasehold/httpapi/candidate"
+	"github.com/leasehold/leasehold/httpapi/lease"
 	"github.com/leasehold/leasehold/httpapi/object"
 	"github.com/leasehold/leasehold/httpapi/review"
 )
@@ -150,7 +152,7 @@ func newScheme() *runtime.Scheme {
 	add := func(version, kind string, sample runtime.Object) {
 		s.AddKnownTypeWithName(schema.GroupVersionKind{Group: coordinationv1.GroupName, Version: version, Kind: kind}, sample)
 	}
-	for _, version := range []string{"v1", "v1beta1"} { // Leases of the second are understood, and refused
+	for _, version := range slices.Concat(lease.Kind.Versions, lease.Kind.Former) {
 		add(version, "Lease", &coordinationv1.Lease{})
 		add(version, "LeaseList", &coordinationv1.LeaseList{})
 	}

@@ -23,6 +23,9 @@ type Kind struct {
 
 	// Versions are all in which objects of this kind can be had, this one included.
 	Versions []string
+
+	// Former are versions that are not served any more but still understood, in a patch at least.
+	Former []string
 }
 
 // As is a copy of an object of this type that calls itself by this kind, and shares everything else with it.

@@ -3,6 +3,7 @@ package patch
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -44,8 +45,8 @@ func known(kind object.Kind, given *metav1.TypeMeta) bool {
 		return true
 	}
 	version, err := schema.ParseGroupVersion(given.APIVersion)
-	_, ok := kind.In(version)
-	return err == nil && ok
+	_, served := kind.In(version)
+	return err == nil && (served || version.Group == kind.Group && slices.Contains(kind.Former, version.Version))
 }
 
 // unknown is a kind and apiVersion that the patch must not have set, in apimachinery's own words.
