@@ -15,7 +15,9 @@ import (
 // made of them; they are in the answer. There are none where nothing was set.
 func ManagedFields(asked *authorizationv1.SelfSubjectAccessReview, manager string, now time.Time) ([]metav1.ManagedFieldsEntry, error) {
 	set := &fieldpath.Set{}
-	sent, err := runtime.DefaultUnstructuredConverter.ToUnstructured(asked)
+	// Without its metadata, which may hold managed fields that are no JSON.
+	question := &authorizationv1.SelfSubjectAccessReview{Spec: asked.Spec, Status: asked.Status}
+	sent, err := runtime.DefaultUnstructuredConverter.ToUnstructured(question)
 	if err != nil {
 		return nil, fmt.Errorf("managed fields of a review: %w", err)
 	}
