@@ -49,8 +49,8 @@ func parseContinue(token, namespace string) (after string, revision int64, err e
 	}
 	switch {
 	case c.Version != continueVersion:
-		return "", 0, fmt.Errorf("continue key is not valid: server does not recognize this encoded version %q", c.Version)
-	case c.Revision == 0 || c.Revision < continueNewest:
+		return "", 0, fmt.Errorf("continue key is not valid: server does not recognize this encoded version %s", c.Version)
+	case c.Revision == 0:
 		return "", 0, errors.New("continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)")
 	case c.Start == "":
 		return "", 0, errors.New("continue key is not valid: encoded start key empty (version meta.k8s.io/v1)")
@@ -67,7 +67,7 @@ func parseContinue(token, namespace string) (after string, revision int64, err e
 	if namespace != "" {
 		after = namespace + "/" + after
 	}
-	return after, c.Revision, nil
+	return after, max(c.Revision, continueNewest), nil
 }
 
 // What clients are told of versions that are forgotten; the sentences are kube-apiserver's.

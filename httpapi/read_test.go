@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leasehold/leasehold/fsm"
+	"github.com/leasehold/leasehold/httpapi/media"
 )
 
 // ask sends a request straight to a handler.
@@ -89,10 +91,13 @@ func TestContinueTokensHoldNoMoreThanTheyMay(t *testing.T) {
 	after, _, err = parseContinue(continueAfter("ns/a", "", 7), "")
 	require.NoError(t, err)
 	assert.Equal(t, "ns/a", after)
-	for _, token := range []string{"", "nonsense", "e30", continueAfter("../other/a", "ns", 7), continueAfter("a", "ns", 0), continueAfter("a", "ns", -2)} {
+	for _, token := range []string{"", "nonsense", "e30", continueAfter("../other/a", "ns", 7), continueAfter("a", "ns", 0)} {
 		_, _, err := parseContinue(token, "ns")
 		assert.Error(t, err, token)
 	}
+	_, revision, err = parseContinue(continueAfter("a", "ns", -2), "ns")
+	require.NoError(t, err)
+	assert.EqualValues(t, continueNewest, revision, "any negative one is the newest")
 }
 
 func TestRenderingsAreBounded(t *testing.T) {
@@ -117,6 +122,17 @@ func TestRenderingsAreBounded(t *testing.T) {
 	}
 	assert.Equal(t, r.bytes, held)
 	assert.NotZero(t, held)
+}
+
+func TestLargeAnswersOfWritesAreCompressedToo(t *testing.T) {
+	d := openDoor(t)
+	d.client.Transport.(*http.Transport).DisableCompression = true
+	body := `{"metadata":{"name":"a"},"spec":{"holderIdentity":"` + strings.Repeat("h", media.MaxPlain) + `"}}`
+	made := d.do(t, "POST", leasesPath, body, "Accept-Encoding", "gzip")
+	require.Equal(t, 201, made.StatusCode)
+	assert.Equal(t, "gzip", made.Header.Get("Content-Encoding"))
+	plain := d.do(t, "GET", leasesPath+"/a", "", "Accept-Encoding", "gzip;q=0")
+	assert.Empty(t, plain.Header.Get("Content-Encoding"))
 }
 
 func TestLargeListsAreCompressedForThoseWhoTakeIt(t *testing.T) {

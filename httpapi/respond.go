@@ -90,7 +90,7 @@ func (s *server) write(w *writer, q *request, answer *response, contentType stri
 		header[name] = values
 	}
 	header["Content-Type"] = []string{contentType}
-	if len(body) >= media.MinGzip && q.compressible() {
+	if len(body) > media.MaxPlain && media.TakesGzip(q.http.Header.Get("Accept-Encoding")) {
 		body = media.Gzip(body)
 		header["Content-Encoding"], header["Vary"] = []string{"gzip"}, []string{"Accept-Encoding"}
 	}
@@ -98,11 +98,6 @@ func (s *server) write(w *writer, q *request, answer *response, contentType stri
 	w.WriteHeader(answer.code)
 	_, err := w.Write(body)
 	return err
-}
-
-// compressible tells whether the client takes the answer compressed. Only of reads it is: they may be large.
-func (q *request) compressible() bool {
-	return (q.verb == "get" || q.verb == "list") && media.TakesGzip(q.http.Header.Get("Accept-Encoding"))
 }
 
 // standardHeaders are on every answer. There are no flow schemas here; clients that read their uids only tell by them

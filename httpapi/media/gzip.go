@@ -7,13 +7,14 @@ import (
 	"sync"
 )
 
-// MinGzip is the size of an answer, in bytes, from which on it is compressed if the client takes that.
-const MinGzip = 128 << 10
+// MaxPlain is the size of an answer, in bytes, above which it is compressed if the client takes that.
+const MaxPlain = 128 << 10
 
-// TakesGzip says whether a client takes gzip, by its Accept-Encoding header.
+// TakesGzip says whether a client takes gzip, by its Accept-Encoding header. Like kube-apiserver it understands no quality: who
+// tells one, be it 0, is not meant.
 func TakesGzip(acceptEncoding string) bool {
-	for clause := range strings.SplitSeq(acceptEncoding, ",") {
-		if name, _, _ := strings.Cut(clause, ";"); strings.TrimSpace(name) == "gzip" {
+	for coding := range strings.SplitSeq(acceptEncoding, ",") {
+		if strings.TrimSpace(coding) == "gzip" {
 			return true
 		}
 	}

@@ -301,7 +301,7 @@ func TestTextForms(t *testing.T) {
 }
 
 func TestGzip(t *testing.T) {
-	for header, want := range map[string]bool{"": false, "gzip": true, "deflate, gzip;q=0.5": true, "br": false, "xgzip": false} {
+	for header, want := range map[string]bool{"": false, "gzip": true, "deflate, gzip": true, "gzip;q=0.5": false, "gzip;q=0": false, "*": false, "br": false, "xgzip": false} {
 		assert.Equal(t, want, TakesGzip(header), header)
 	}
 	for _, text := range []string{"", "some text", strings.Repeat("more text ", 50000)} {
