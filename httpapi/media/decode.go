@@ -7,6 +7,7 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	coordinationv1beta1 "k8s.io/api/coordination/v1beta1"
+	internalscheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -89,19 +90,20 @@ func Decode(k *object.Kind, body []byte, encoding Encoding, validation Validatio
 	return o, warnings, nil
 }
 
-// DecodeDeleteOptions reads the options that a delete may carry in its body, of any group and version that ever had them.
-// The error is a *BodyError.
+// DecodeDeleteOptions reads the options that a delete may carry in its body. Every group and version has them, also those that
+// there are not. The error is a *BodyError.
 func DecodeDeleteOptions(body []byte, encoding Encoding) (*metav1.DeleteOptions, error) {
 	if encoding == CBOR && !atMostItems(body, maxCBORItems) {
 		return nil, errTooManyItems
 	}
 	expected := metav1.SchemeGroupVersion.WithKind("DeleteOptions")
-	object, _, err := lenient[encoding].Decode(body, &expected, nil)
+	options := new(metav1.DeleteOptions)
+	decoder := internalscheme.Codecs.DecoderToVersion(ofOptions[encoding], expected.GroupVersion())
+	object, _, err := decoder.Decode(body, &expected, options)
 	if err != nil {
 		return nil, &BodyError{Message: err.Error()}
 	}
-	options, ok := object.(*metav1.DeleteOptions)
-	if !ok {
+	if object != options {
 		return nil, &BodyError{Message: "decoded object cannot be converted to DeleteOptions"}
 	}
 	return options, nil
@@ -142,9 +144,10 @@ func summary(body []byte) string {
 
 // The generic serializers. They hold no state of their own.
 var (
-	scheme  = newScheme()
-	lenient = newDecoders(false)
-	strict  = newDecoders(true)
+	scheme    = newScheme()
+	lenient   = newDecoders(scheme, false)
+	strict    = newDecoders(scheme, true)
+	ofOptions = newDecoders(internalscheme.Scheme, false)
 )
 
 func newScheme() *runtime.Scheme {
@@ -171,7 +174,7 @@ func newScheme() *runtime.Scheme {
 	return s
 }
 
-func newDecoders(strict bool) [len(mediaTypes)]runtime.Decoder {
+func newDecoders(scheme *runtime.Scheme, strict bool) [len(mediaTypes)]runtime.Decoder {
 	text := func(yaml bool) runtime.Decoder {
 		return jsonserializer.NewSerializerWithOptions(jsonserializer.DefaultMetaFactory, scheme, scheme,
 			jsonserializer.SerializerOptions{Yaml: yaml, Strict: strict})
