@@ -2,11 +2,11 @@ package httpapi
 
 import (
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/gorilla/mux"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 
 	"github.com/leasehold/leasehold/httpapi/discovery"
 )
@@ -27,10 +27,10 @@ type verb = func(q *request) (*response, error)
 // endpoint fills in what a route's path and method mean.
 type endpoint func(q *request, vars map[string]string)
 
-// newRoutes lists all paths there are. A slash at the end is accepted, a double one is a path that does not exist, and
-// an escaped one never separates.
+// newRoutes lists all paths there are. A slash at the end is accepted, a double one is a path that does not exist. What is
+// escaped is what it stands for, slashes too.
 func (s *server) newRoutes(documents discovery.Documents, kinds []*kind) *routes {
-	t := &routes{router: mux.NewRouter().SkipClean(true).UseEncodedPath(), endpoints: make(map[string]endpoint)}
+	t := &routes{router: mux.NewRouter().SkipClean(true), endpoints: make(map[string]endpoint)}
 
 	for _, k := range kinds {
 		root := "/apis/" + k.GroupVersion().String()
@@ -89,16 +89,6 @@ func (t *routes) find(r *http.Request) (route string, vars map[string]string) {
 	if strings.Contains(r.URL.Path, "//") || !t.router.Match(r, &match) {
 		return "", nil
 	}
-	for name, value := range match.Vars {
-		if !strings.Contains(value, "%") {
-			continue
-		}
-		plain, err := url.PathUnescape(value)
-		if err != nil || strings.Contains(plain, "/") {
-			return "", nil
-		}
-		match.Vars[name] = plain
-	}
 	return match.Route.GetName(), match.Vars
 }
 
@@ -117,6 +107,12 @@ func (s *server) one(k *kind) endpoint {
 			q.verb, q.answer = "delete", s.delete
 		default:
 			q.known, q.answer = false, noSuchMethod
+			return
+		}
+		if faults := content.IsPathSegmentName(q.key.Name); len(faults) > 0 {
+			q.answer = func(q *request) (*response, error) {
+				return nil, badRequest("Name parameter invalid: %q: %s", q.key.Name, strings.Join(faults, ";"))
+			}
 		}
 	}
 }
