@@ -43,6 +43,9 @@ func (s *server) apply(q *request, options *metav1.PatchOptions, encoding media.
 			return step{}, q.kind.conflict(q.key.Name, fmt.Errorf(
 				"uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
 		}
+		if err := anyVersion(next); err != nil {
+			return step{}, err
+		}
 		object.WipeSystemFields(object.Meta(next))
 		if err := complete(q.kind, next, now); err != nil {
 			return step{}, err

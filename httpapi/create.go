@@ -20,7 +20,7 @@ import (
 // maxGenerated is how many names are tried for one generateName before the client hears that all were taken.
 const maxGenerated = 8
 
-// errVersionOnCreate is told as 500, as kube-apiserver tells it.
+// errVersionOnCreate is told as 500, as kube-apiserver tells it. A dry run does not come so far, and answers the version.
 var errVersionOnCreate = errors.New("resourceVersion should not be set on objects to be created")
 
 // create consults no local state: the log decides whether the name is free.
@@ -44,7 +44,7 @@ func (s *server) create(q *request) (*response, error) {
 		if err := s.prepareCreate(q, options, next); err != nil {
 			return nil, err
 		}
-		if version, err := strconv.ParseUint(next.GetResourceVersion(), 10, 64); err == nil && version != 0 {
+		if version, err := strconv.ParseUint(next.GetResourceVersion(), 10, 64); err == nil && version != 0 && len(options.DryRun) == 0 {
 			return nil, errVersionOnCreate
 		}
 		answer, err := s.insert(q, options, next)
@@ -66,18 +66,18 @@ func (s *server) insert(q *request, options *metav1.PatchOptions, next object.Ob
 		return nil, err
 	}
 	ctx := s.commandContext(q)
-	command, err := createCommand(q.kind, next)
-	if err != nil {
-		return nil, err
-	}
 	if len(options.DryRun) > 0 {
 		if err := s.store.Barrier(ctx); err != nil {
 			return nil, err
 		}
-		if s.store.State().Get(command.Key) != nil {
+		if s.store.State().Get(q.kind.key(next.GetNamespace(), next.GetName())) != nil {
 			return nil, errExists
 		}
 		return &response{code: http.StatusCreated, value: next}, nil
+	}
+	command, err := createCommand(q.kind, next)
+	if err != nil {
+		return nil, err
 	}
 	result, err := s.store.Propose(ctx, *command)
 	if err != nil {

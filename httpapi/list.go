@@ -101,7 +101,7 @@ func (s *server) listed(ctx context.Context, options *listOptions) (state *fsm.S
 	exact := options.ResourceVersionMatch == metav1.ResourceVersionMatchExact ||
 		options.ResourceVersionMatch == "" && options.Limit > 0 && revision > 0
 	switch {
-	case given == "":
+	case given == "", exact && revision == 0: // in other digits than "0", which is refused beside Exact
 		state, err = s.newest()
 	case exact:
 		state, err = s.exactly(ctx, revision)

@@ -76,20 +76,33 @@ func (s *server) updateMissing(q *request, options *metav1.PatchOptions, next ob
 	if uid := string(next.GetUID()); uid != "" {
 		return step{}, wrongUID(q, uid, "")
 	}
+	if err := anyVersion(next); err != nil {
+		return step{}, err
+	}
 	if err := s.prepareCreate(q, options, next); err != nil {
 		return step{}, err
 	}
 	return s.propose(q, options, next)
 }
 
+// anyVersion lets any version pass where there is nothing it could be compared with, but not what is no version.
+func anyVersion(next object.Object) error {
+	given := next.GetResourceVersion()
+	if given == "" {
+		return nil
+	}
+	_, err := strconv.ParseUint(given, 10, 64)
+	return err
+}
+
 // propose is the step that creates next, which is complete.
 func (s *server) propose(q *request, options *metav1.PatchOptions, next object.Object) (step, error) {
+	if len(options.DryRun) > 0 {
+		return final(&response{code: http.StatusCreated, value: next})
+	}
 	command, err := createCommand(q.kind, next)
 	if err != nil {
 		return step{}, err
-	}
-	if len(options.DryRun) > 0 {
-		return final(&response{code: http.StatusCreated, value: next})
 	}
 	return s.made(command, http.StatusCreated), nil
 }

@@ -22,7 +22,7 @@ func ValidateCreate(next *coordinationv1beta1.LeaseCandidate) field.ErrorList {
 
 // ValidateUpdate tells what is wrong with next as the successor of current, which stands for the same Lease for ever.
 func ValidateUpdate(next, current *coordinationv1beta1.LeaseCandidate) field.ErrorList {
-	errs := append(object.ValidateUpdate(&next.ObjectMeta, &current.ObjectMeta, validateName), validateSpec(&next.Spec)...)
+	errs := append(object.ValidateUpdate(&next.ObjectMeta, &current.ObjectMeta), validateSpec(&next.Spec)...)
 	return append(errs, validation.ValidateImmutableField(next.Spec.LeaseName, current.Spec.LeaseName, specPath.Child("leaseName"))...)
 }
 

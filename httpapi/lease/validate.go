@@ -22,7 +22,7 @@ func ValidateCreate(next *coordinationv1.Lease) field.ErrorList {
 
 // ValidateUpdate tells what is wrong with next as the successor of current.
 func ValidateUpdate(next, current *coordinationv1.Lease) field.ErrorList {
-	errs := object.ValidateUpdate(&next.ObjectMeta, &current.ObjectMeta, validation.NameIsDNSSubdomain)
+	errs := object.ValidateUpdate(&next.ObjectMeta, &current.ObjectMeta)
 	return append(errs, validateSpec(&next.Spec)...)
 }
 

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	coordinationv1 "k8s.io/api/coordination/v1"
-	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -43,7 +42,7 @@ func TestUpdateResetsWhatItCannotChange(t *testing.T) {
 	object.PrepareUpdate(&next.ObjectMeta, &current.ObjectMeta)
 
 	assert.True(t, object.SameMetadata(&next.ObjectMeta, &current.ObjectMeta))
-	assert.Empty(t, object.ValidateUpdate(&next.ObjectMeta, &current.ObjectMeta, validation.NameIsDNSSubdomain))
+	assert.Empty(t, object.ValidateUpdate(&next.ObjectMeta, &current.ObjectMeta))
 }
 
 func TestAnUpdateThatMeansAnotherUIDKeepsIt(t *testing.T) {

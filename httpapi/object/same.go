@@ -42,6 +42,13 @@ func sameEntry(a, b metav1.ManagedFieldsEntry) bool {
 	return equality.Semantic.DeepEqual(a, b)
 }
 
+// sameManagers tells whether two lists of managedFields are of the same managers, whatever fields those have.
+func sameManagers(next, current []metav1.ManagedFieldsEntry) bool {
+	return slices.EqualFunc(next, current, func(a, b metav1.ManagedFieldsEntry) bool {
+		return a.Manager == b.Manager && a.Operation == b.Operation && a.Subresource == b.Subresource && a.FieldsType == b.FieldsType
+	})
+}
+
 // Same compares what two pointers point at; nil is only the same as nil.
 func Same[T comparable](a, b *T) bool {
 	if a == nil || b == nil {
