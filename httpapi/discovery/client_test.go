@@ -3,6 +3,7 @@ package discovery
 import (
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -80,9 +81,12 @@ func TestClientGoDiscoversWithoutTheAggregatedForm(t *testing.T) {
 func checkDiscovered(t *testing.T, groups []*metav1.APIGroup, resources []*metav1.APIResourceList) {
 	t.Helper()
 	require.Len(t, groups, 2)
+	require.Len(t, resources, 2)
+	// The client keeps versions in a map: their order is of no meaning.
+	slices.SortFunc(groups, func(a, b *metav1.APIGroup) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(resources, func(a, b *metav1.APIResourceList) int { return strings.Compare(b.GroupVersion, a.GroupVersion) })
 	assert.Equal(t, "", groups[0].Name)
 	assert.Equal(t, "coordination.k8s.io/v1", groups[1].PreferredVersion.GroupVersion)
-	require.Len(t, resources, 2)
 	lease := resources[1].APIResources[0]
 	assert.Equal(t, "leases", lease.Name)
 	assert.Equal(t, "Lease", lease.Kind)
