@@ -198,8 +198,9 @@ func TestOnlyListsOfWholeObjectsTellTheirShard(t *testing.T) {
 		"application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io": false,
 		"application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io": false,
 	} {
-		for _, request := range []string{"GET", "DELETE"} {
-			got := d.do(t, request, leasesPath+"?dryRun=All&shardSelector="+url.QueryEscape(wholeShard), "", "Accept", accept)
+		for _, request := range []string{"GET " + leasesPath, "DELETE " + leasesPath, "GET " + namespacesPath} {
+			method, path, _ := strings.Cut(request, " ")
+			got := d.do(t, method, path+"?dryRun=All&shardSelector="+url.QueryEscape(wholeShard), "", "Accept", accept)
 			require.Equal(t, 200, got.StatusCode)
 			assert.Equal(t, tells, strings.Contains(got.body, "shardRange(object.metadata.uid, "), "%s %s", request, accept)
 		}

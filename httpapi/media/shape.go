@@ -64,6 +64,7 @@ func (a Accepted) partialsOf(list runtime.Object) (runtime.Object, error) {
 	if err != nil {
 		return nil, err
 	}
+	told.ShardInfo = nil
 	kind := metav1.TypeMeta{APIVersion: "meta.k8s.io/" + a.Version, Kind: "PartialObjectMetadataList"}
 	items := []metav1.PartialObjectMetadata{}
 	err = meta.EachListItem(list, func(item runtime.Object) error {
