@@ -56,6 +56,7 @@ func TestParseRefuses(t *testing.T) {
 		strings.Replace(upper, "0x1", "0x2", 1):                 "hexEnd: 17-digit hex value must be '0x10000000000000000' (2^64)",
 		strings.Replace(upper, "0x1", "0x10", 1):                "hexEnd: hex value too long (18 chars, max 17)",
 		strings.Replace(lower, "0x8", "0xA", 1):                 `hexEnd: invalid hex character "A"`,
+		strings.Replace(lower, "0x8000", "0x\xa9", 1):           "hexEnd: invalid hex character \"\uFFFD\"",
 		strings.Replace(lower, "0x0", "0x9", 1):                 "shard range start 0x9000000000000000 must be less than end 0x8000000000000000",
 		strings.Replace(lower, "0x0", "0x8", 1):                 "must be less than end",
 

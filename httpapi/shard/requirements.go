@@ -22,7 +22,7 @@ func requirements(text string) ([]sharding.ShardRangeRequirement, error) {
 	if text == "" {
 		return nil, errors.New("empty shard selector is not allowed; omit the parameter for unfiltered lists")
 	}
-	root, err := parseExpression(text)
+	root, err := parseExpression(string([]rune(text))) // what is no UTF-8 is U+FFFD to CEL
 	if err != nil {
 		return nil, fmt.Errorf("CEL parse error: %w", err)
 	}
