@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bytes"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -33,6 +34,8 @@ func startCandidate(t *testing.T, id string, command *exec.Cmd) *candidate {
 	one := &candidate{id: id, cmd: command, out: newTranscript()}
 	out, err := one.cmd.StdoutPipe()
 	require.NoError(t, err)
+	var stderr bytes.Buffer
+	one.cmd.Stderr = &stderr
 	require.NoError(t, one.cmd.Start())
 	var reading sync.WaitGroup
 	reading.Go(func() { one.out.read(out) })
@@ -40,6 +43,10 @@ func startCandidate(t *testing.T, id string, command *exec.Cmd) *candidate {
 		_ = one.cmd.Process.Kill() // fails when the test has done it
 		reading.Wait()
 		_ = one.cmd.Wait()
+		if t.Failed() {
+			lines, _ := one.out.said()
+			t.Logf("%s said %q, and of errors: %s", id, lines, &stderr)
+		}
 	})
 	return one
 }

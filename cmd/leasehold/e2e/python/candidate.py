@@ -1,12 +1,18 @@
 """One process that wants to lead, by this client's leader election. It prints a line when it begins to lead, and when it sees another leader."""
 
 import logging
+import os
 import sys
 
 from kubernetes.leaderelection import electionconfig, leaderelection
 
 from cluster import leases
 from lease_lock import LeaseLock
+
+
+def tell(line):
+    """Writes a line at once: the election calls back in a thread of its own, and print can mix two lines."""
+    os.write(sys.stdout.fileno(), (line + "\n").encode())
 
 
 class TellingLock(LeaseLock):
@@ -18,7 +24,7 @@ class TellingLock(LeaseLock):
         there, record = super().get(name, namespace)
         if there and record.holder_identity != self.holder:
             self.holder = record.holder_identity
-            print("sees", self.holder, flush=True)
+            tell("sees " + self.holder)
         return there, record
 
 
@@ -28,8 +34,8 @@ def main(context, identity, name):
     leaderelection.LeaderElection(electionconfig.Config(
         TellingLock(leases(context, retries=False), name, "elections", identity, patience=2),
         lease_duration=10, renew_deadline=4, retry_period=1,
-        onstarted_leading=lambda: print("leading", flush=True),
-        onstopped_leading=lambda: print("lost", flush=True),
+        onstarted_leading=lambda: tell("leading"),
+        onstopped_leading=lambda: tell("lost"),
     )).run()
 
 
