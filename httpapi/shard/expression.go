@@ -111,7 +111,10 @@ func (p *parser) expression() (*expression, error) {
 // no difference: nothing is ever evaluated.
 func (p *parser) member() (*expression, error) {
 	e, err := p.primary()
-	for err == nil && p.take(".") {
+	for chain := 1; err == nil && p.take("."); chain++ {
+		if chain > maxDepth { // each nests what is before it
+			return nil, fmt.Errorf("expression recursion limit exceeded: %d", maxDepth)
+		}
 		p.space()
 		name := p.name()
 		if name == "" || keywords[name] {

@@ -83,6 +83,8 @@ func TestParseBoundsDepthAndSize(t *testing.T) {
 	require.ErrorContains(t, err, "limit")
 	_, err = Parse(nested(maxDepth))
 	require.ErrorContains(t, err, "expression recursion limit exceeded")
+	_, err = Parse("shardRange(object" + strings.Repeat(".a", maxDepth+1) + ", '', '')")
+	require.ErrorContains(t, err, "expression recursion limit exceeded")
 	_, err = Parse(lower + strings.Repeat(" ", maxCodePoints) + "|| " + upper)
 	require.ErrorContains(t, err, "exceeds limit")
 }
