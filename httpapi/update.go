@@ -126,7 +126,7 @@ func (s *server) replace(q *request, options *metav1.PatchOptions, current *fsm.
 		return step{}, q.kind.invalid(q.key.Name, found)
 	}
 	if object.Released(object.Meta(next), object.Meta(present)) {
-		return release(options, current, next)
+		return release(q, options, current, next)
 	}
 	if q.kind.equal(next, present) {
 		return final(&response{code: http.StatusOK, object: current})
@@ -143,7 +143,10 @@ func (s *server) replace(q *request, options *metav1.PatchOptions, current *fsm.
 
 // release removes an object that was marked as deleted, since next has no finalizer left to hold it. It is answered as it
 // would have become, under the version that it had; watchers see it as it last was.
-func release(options *metav1.PatchOptions, current *fsm.Object, next object.Object) (step, error) {
+func release(q *request, options *metav1.PatchOptions, current *fsm.Object, next object.Object) (step, error) {
+	if err := q.form.Check(false); err != nil { // as presentable, which takes an answer without an object written for a Status
+		return step{}, err
+	}
 	answer := &response{code: http.StatusOK, value: next}
 	if len(options.DryRun) > 0 {
 		return final(answer)
