@@ -23,8 +23,8 @@ func (s *server) ready() []check {
 // addHealth lists the paths that supervisors ask, and for each of them one for every single check.
 func (s *server) addHealth(t *routes) {
 	for name, checks := range map[string]func() []check{"livez": s.alive, "healthz": s.alive, "readyz": s.ready} {
-		t.add("/"+name, probe(func(q *request) (*response, error) { return health(q, name, checks()...), nil }))
-		t.add("/"+name+"/{check}", oneCheck(checks))
+		t.addExactly("/"+name, probe(func(q *request) (*response, error) { return health(q, name, checks()...), nil }))
+		t.addExactly("/"+name+"/{check}", oneCheck(checks))
 	}
 }
 

@@ -27,8 +27,8 @@ type verb = func(q *request) (*response, error)
 // endpoint fills in what a route's path and method mean.
 type endpoint func(q *request, vars map[string]string)
 
-// newRoutes lists all paths there are. A slash at the end is accepted, a double one is a path that does not exist. What is
-// escaped is what it stands for, slashes too.
+// newRoutes lists all paths there are. A slash at the end is accepted within the API, a double one is a path that does not
+// exist. What is escaped is what it stands for, slashes too.
 func (s *server) newRoutes(documents discovery.Documents, kinds []*kind) *routes {
 	t := &routes{router: mux.NewRouter().SkipClean(true), endpoints: make(map[string]endpoint)}
 
@@ -54,11 +54,15 @@ func (s *server) newRoutes(documents discovery.Documents, kinds []*kind) *routes
 
 	s.addHealth(t)
 	for path, handler := range s.config.Extra {
-		t.add(path, only(http.MethodGet, extra(handler)))
+		t.addExactly(path, only(http.MethodGet, extra(handler)))
 	}
-	t.add("/metrics", only(http.MethodGet, s.serveMetrics))
+	t.addExactly("/metrics", only(http.MethodGet, s.serveMetrics))
 	for path, document := range documents {
-		t.add(path, discover(document))
+		if strings.HasPrefix(path, "/openapi/") {
+			t.addExactly(path, discover(document))
+		} else {
+			t.add(path, discover(document))
+		}
 	}
 	return t
 }
@@ -66,6 +70,12 @@ func (s *server) newRoutes(documents discovery.Documents, kinds []*kind) *routes
 func (t *routes) add(path string, e endpoint) {
 	t.endpoints[path] = e
 	t.router.Path(path + "{slash:/?}").Name(path)
+}
+
+// addExactly adds a path that no slash is accepted behind: health, metrics and OpenAPI are no part of the API.
+func (t *routes) addExactly(path string, e endpoint) {
+	t.endpoints[path] = e
+	t.router.Path(path).Name(path)
 }
 
 // understand fills in what the path and the method say.
