@@ -16,6 +16,7 @@ import (
 	"github.com/leasehold/leasehold/httpapi/fieldmanager"
 	"github.com/leasehold/leasehold/httpapi/media"
 	"github.com/leasehold/leasehold/httpapi/patch"
+	"github.com/leasehold/leasehold/httpapi/review"
 )
 
 // What the pipeline itself may find. statusOf knows their codes.
@@ -66,7 +67,8 @@ func statusOf(err error) *metav1.Status {
 		return failure(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType, "415: Unsupported Media Type", &metav1.StatusDetails{})
 	case errors.Is(err, patch.ErrMalformed):
 		return failure(http.StatusBadRequest, metav1.StatusReasonBadRequest, err.Error(), nil)
-	case errors.Is(err, patch.ErrTooManyOperations), errors.Is(err, fieldmanager.ErrTooManyEntries):
+	case errors.Is(err, patch.ErrTooManyOperations), errors.Is(err, fieldmanager.ErrTooManyEntries),
+		errors.Is(err, review.ErrTooManySelecting):
 		return failure(http.StatusRequestEntityTooLarge, metav1.StatusReasonRequestEntityTooLarge, "Request entity too large: "+err.Error(), nil)
 	case errors.Is(err, patch.ErrImpossible):
 		return failure(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid,

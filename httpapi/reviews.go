@@ -89,6 +89,9 @@ func whoAmI(q *request, _ object.Object, _ string) (object.Object, error) {
 // mayI tells whether the user may do one thing.
 func mayI(q *request, sent object.Object, manager string) (object.Object, error) {
 	question := sent.(*authorizationv1.SelfSubjectAccessReview)
+	if err := review.Fits(question); err != nil {
+		return nil, err
+	}
 	owned, err := review.ManagedFields(question, manager, time.Now())
 	if err != nil {
 		return nil, err

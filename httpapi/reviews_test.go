@@ -75,3 +75,18 @@ func TestReviewsTellTheTruth(t *testing.T) {
 		}
 	}
 }
+
+func TestQuestionOfTooManyRequirementsIsRefused(t *testing.T) {
+	d := openDoor(t)
+	may, err := authorizationclient.NewForConfig(d.clientConfig(asJSON))
+	require.NoError(t, err)
+	ask := func(requirements int) error {
+		_, err := may.SelfSubjectAccessReviews().Create(t.Context(), &authorizationv1.SelfSubjectAccessReview{
+			Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
+				LabelSelector: &authorizationv1.LabelSelectorAttributes{
+					Requirements: make([]metav1.LabelSelectorRequirement, requirements)}}}}, metav1.CreateOptions{})
+		return err
+	}
+	assert.True(t, apierrors.IsInvalid(ask(1000)))
+	assert.True(t, apierrors.IsRequestEntityTooLargeError(ask(1001)))
+}
