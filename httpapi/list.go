@@ -20,6 +20,9 @@ func (s *server) list(q *request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := s.listBudget.take(q, estimate(objects)); err != nil {
+		return nil, err
+	}
 	return s.shown(q, objects, meta)
 }
 

@@ -25,6 +25,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer leave()
+	defer s.listBudget.give(q)
 
 	answer, err := s.perform(q, out)
 	if err != nil {

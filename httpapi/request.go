@@ -44,6 +44,9 @@ type request struct {
 	// would have: then the answer carries the kind's warning.
 	routed bool
 
+	// held is what the request holds of the budget for lists, in bytes.
+	held int64
+
 	// warnings are what the client shall be told beside the answer; verbs append to them.
 	warnings []string
 }

@@ -40,6 +40,10 @@ type Config struct {
 	// MaxWatches bounds the watches open at one time. 0 means DefaultMaxWatches.
 	MaxWatches int
 
+	// MaxListBytes bounds the memory, in bytes and roughly, of the lists being answered at one time; one more is answered 429.
+	// 0 means DefaultMaxListBytes.
+	MaxListBytes int64
+
 	// ShardedListAndWatch makes lists, watches and deletions of collections heed shardSelector (KEP-5866). Without it the
 	// parameter means nothing, whatever it holds.
 	ShardedListAndWatch bool
@@ -76,6 +80,8 @@ func (c *Config) Validate() error {
 		return fmt.Errorf("httpapi: max in-flight %d is negative", c.MaxInFlight)
 	case c.MaxWatches < 0:
 		return fmt.Errorf("httpapi: max watches %d is negative", c.MaxWatches)
+	case c.MaxListBytes < 0:
+		return fmt.Errorf("httpapi: max list bytes %d is negative", c.MaxListBytes)
 	case c.Deadline < 0:
 		return fmt.Errorf("httpapi: deadline %v is negative", c.Deadline)
 	}
@@ -94,6 +100,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.MaxWatches == 0 {
 		c.MaxWatches = DefaultMaxWatches
+	}
+	if c.MaxListBytes == 0 {
+		c.MaxListBytes = DefaultMaxListBytes
 	}
 	if c.Deadline == 0 {
 		c.Deadline = DefaultDeadline
@@ -119,6 +128,7 @@ type server struct {
 
 	renderings renderings
 	lists      listBuffers
+	listBudget listBudget
 	interests  *interests
 }
 
@@ -129,11 +139,12 @@ func New(config Config, store Store) (http.Handler, error) {
 	}
 	config = config.withDefaults()
 	s := &server{
-		config:    config,
-		store:     store,
-		logger:    config.Logger,
-		limits:    newLimits(config.MaxInFlight, config.MaxWatches),
-		deadlines: newDeadlines(config.Deadline),
+		config:     config,
+		store:      store,
+		logger:     config.Logger,
+		listBudget: listBudget{limit: config.MaxListBytes},
+		limits:     newLimits(config.MaxInFlight, config.MaxWatches),
+		deadlines:  newDeadlines(config.Deadline),
 
 		encodings:  media.Standard,
 		patchTypes: patchTypes,
