@@ -32,7 +32,7 @@ func (s *server) apply(q *request, options *metav1.PatchOptions, encoding media.
 		if err != nil {
 			return step{}, err
 		}
-		q.warnings = append(warnings, object.DropDuplicateOwners(object.Meta(next))...) // those of an earlier turn were about another object
+		q.warnings = append(warnings, object.DropDuplicateOwners(object.Meta(next), true)...) // those of an earlier turn were about another object
 		if err := q.isPlaced(next); err != nil {
 			return step{}, err
 		}

@@ -110,7 +110,7 @@ func (s *server) prepareCreate(q *request, options *metav1.PatchOptions, next ob
 	if err := fieldmanager.Fits(next); err != nil {
 		return err
 	}
-	for _, warning := range object.DropDuplicateOwners(object.Meta(next)) {
+	for _, warning := range object.DropDuplicateOwners(object.Meta(next), false) {
 		q.warn(warning)
 	}
 	object.WipeSystemFields(object.Meta(next))

@@ -62,7 +62,7 @@ func (s *server) patched(q *request, patchType types.PatchType, options *metav1.
 	if err := q.isPlaced(next); err != nil {
 		return step{}, err
 	}
-	for _, warning := range object.DropDuplicateOwners(object.Meta(next)) {
+	for _, warning := range object.DropDuplicateOwners(object.Meta(next), true) {
 		q.warn(warning)
 	}
 	q.kind.fields.Update(present, next, q.manager(options), time.Now())

@@ -210,14 +210,10 @@ func extra(handler http.Handler) verb {
 	}
 }
 
-// probe is a path for supervisors and load balancers: to refuse them under load would only make things worse.
+// probe is a path for supervisors and load balancers: to refuse them under load would only make things worse. It answers any
+// method, to those who may use it.
 func probe(answer verb) endpoint {
-	return func(q *request, _ map[string]string) {
-		q.health, q.answer = true, answer
-		if q.http.Method != http.MethodGet && q.http.Method != http.MethodHead {
-			q.known, q.answer = false, noSuchMethod
-		}
-	}
+	return func(q *request, _ map[string]string) { q.health, q.answer = true, answer }
 }
 
 // noSuchPath is a Status below a group that is served, and plain text elsewhere.

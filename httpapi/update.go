@@ -52,7 +52,7 @@ func (s *server) update(q *request) (*response, error) {
 		if err != nil {
 			return step{}, err
 		}
-		for _, warning := range object.DropDuplicateOwners(object.Meta(next)) {
+		for _, warning := range object.DropDuplicateOwners(object.Meta(next), false) {
 			q.warn(warning)
 		}
 		q.kind.fields.Update(present, next, q.manager(options), time.Now())

@@ -16,6 +16,11 @@ type Document struct {
 	// AnyMethod means that the path answers any method alike, as kube-apiserver's does; else it knows only GET.
 	AnyMethod bool
 
+	// routed means that a router looks at the Accept header before the document does, as it does in kube-apiserver.
+	routed bool
+	// single means that the first form is answered to all whom the router lets pass.
+	single bool
+
 	forms []form // the first of those that a client accepts equally is answered
 	hash  string // of a document that a client may keep for ever when it asks for it by hash, else empty
 	path  string
@@ -43,7 +48,13 @@ type Answer struct {
 
 // Answer chooses the form that a request asks for. The error is a *media.NotAcceptableError.
 func (d *Document) Answer(r *http.Request) (Answer, error) {
-	f := d.negotiate(strings.Join(r.Header["Accept"], ","))
+	accept := strings.Join(r.Header["Accept"], ",")
+	if d.routed {
+		if err := media.Route(accept, d.types()); err != nil {
+			return Answer{}, err
+		}
+	}
+	f := d.negotiate(accept)
 	if f == nil {
 		return Answer{}, d.notAcceptable()
 	}
@@ -71,7 +82,7 @@ func (d *Document) Answer(r *http.Request) (Answer, error) {
 
 // negotiate goes by quality, then by place in the header, as kube-apiserver does.
 func (d *Document) negotiate(accept string) *form {
-	if strings.TrimSpace(accept) == "" {
+	if d.single || strings.TrimSpace(accept) == "" {
 		return &d.forms[0]
 	}
 	for _, clause := range goautoneg.ParseAccept(accept) {
@@ -105,14 +116,18 @@ func (f *form) fits(params map[string]string) bool {
 	return f.aggregated && isAggregated(params)
 }
 
-func (d *Document) notAcceptable() error {
-	var names []string
+// types are those of the forms that are not asked for with parameters.
+func (d *Document) types() (names []string) {
 	for _, f := range d.forms {
 		if !f.aggregated {
 			names = append(names, f.mediaTypes[0])
 		}
 	}
-	return &media.NotAcceptableError{Message: "only the following media types are accepted: " + strings.Join(names, ", ")}
+	return names
+}
+
+func (d *Document) notAcceptable() error {
+	return &media.NotAcceptableError{Message: "only the following media types are accepted: " + strings.Join(d.types(), ", ")}
 }
 
 // matches tells whether the client has the document of this ETag already (RFC 9110, 13.1.2).

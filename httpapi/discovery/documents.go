@@ -32,7 +32,7 @@ func (d Documents) addVersion(own string) error {
 	if err != nil {
 		return err
 	}
-	d["/version"] = &Document{forms: []form{{mediaTypes: []string{jsonType}, contentType: jsonType, body: text}}}
+	d["/version"] = &Document{routed: true, single: true, forms: []form{{mediaTypes: []string{jsonType}, contentType: jsonType, body: text}}}
 	return nil
 }
 
@@ -43,7 +43,7 @@ func (d Documents) addCore(core group) error {
 	}
 	for i := range core.versions {
 		v := &core.versions[i]
-		if err := d.add(v.path(), false, apiResourceList(v), nil); err != nil {
+		if err := d.addVersionOf(v); err != nil {
 			return err
 		}
 	}
@@ -61,12 +61,20 @@ func (d Documents) addGroups(groups []group) error {
 		}
 		for j := range g.versions {
 			v := &g.versions[j]
-			if err := d.add(v.path(), false, apiResourceList(v), nil); err != nil {
+			if err := d.addVersionOf(v); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+func (d Documents) addVersionOf(v *groupVersion) error {
+	err := d.add(v.path(), false, apiResourceList(v), nil)
+	if err == nil {
+		d[v.path()].routed = true
+	}
+	return err
 }
 
 // add adds a document, and beside it the aggregated one unless that is nil.

@@ -2,6 +2,7 @@ package media
 
 import (
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -115,8 +116,12 @@ func (e Encodings) Negotiate(accept string, offer Offer) (Accepted, error) {
 }
 
 func (e Encodings) negotiate(accept string, offer Offer) (Accepted, error) {
-	if !e.routable(accept, offer) {
-		return Accepted{}, &NotAcceptableError{Message: routeMessage + strings.Join(append(e.types(), e.streams()...), ", "), ByRoute: true}
+	types := e.types()
+	if offer >= OfferLists && slices.Contains(e, CBOR) { // its streams are known, and refused nevertheless
+		types = append(types, sequenceType)
+	}
+	if !routable(accept, types) {
+		return Accepted{}, unroutable(append(e.types(), e.streams()...))
 	}
 	for _, clause := range goautoneg.ParseAccept(accept) {
 		for _, encoding := range e {
@@ -144,22 +149,28 @@ func notAcceptable(types []string) error {
 	return &NotAcceptableError{Message: "only the following media types are accepted: " + strings.Join(types, ", ")}
 }
 
-// routable is the router's look at the header: types only, no parameters, no ranges but */*. It knows the types of watches,
-// too, where there are watches; that of one in CBOR is then refused nevertheless.
-func (e Encodings) routable(accept string, offer Offer) bool {
+// Route is the router's look at the header, for a path that answers with these types: it looks for types only, knows no parameters
+// and no ranges but */*. The error is a *NotAcceptableError.
+func Route(accept string, types []string) error {
+	if !routable(accept, types) {
+		return unroutable(types)
+	}
+	return nil
+}
+
+func routable(accept string, types []string) bool {
 	for clause := range strings.SplitSeq(accept, ",") {
 		name, _, _ := strings.Cut(clause, ";")
-		name = strings.TrimSpace(name)
-		if name == "*/*" {
+		name = strings.Trim(name, " ")
+		if name == "*/*" || slices.Contains(types, name) {
 			return true
-		}
-		for _, encoding := range e {
-			if name == mediaTypes[encoding] || encoding == CBOR && name == sequenceType && offer >= OfferLists {
-				return true
-			}
 		}
 	}
 	return strings.TrimSpace(accept) == ""
+}
+
+func unroutable(types []string) error {
+	return &NotAcceptableError{Message: routeMessage + strings.Join(types, ", "), ByRoute: true}
 }
 
 func matches(kind, subtype, name string) bool {

@@ -7,12 +7,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-const duplicateOwners = ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, " +
+const duplicateOwners = ".metadata.ownerReferences contains duplicate entries%s; API server dedups owner references in 1.20+, " +
 	"and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: %s"
 
 // DropDuplicateOwners removes owner references that repeat an earlier one entirely, and returns the warnings to answer
-// with: one that names their uids, or none. Two different references with one uid both stay.
-func DropDuplicateOwners(next *metav1.ObjectMeta) (warnings []string) {
+// with: one that names their uids, or none. Two different references with one uid both stay. kube-apiserver looks at what comes
+// of a patch only after its admission, and says so; there is none here.
+func DropDuplicateOwners(next *metav1.ObjectMeta, patched bool) (warnings []string) {
 	if len(next.OwnerReferences) < 2 {
 		return nil
 	}
@@ -31,7 +32,11 @@ func DropDuplicateOwners(next *metav1.ObjectMeta) (warnings []string) {
 		return nil
 	}
 	next.OwnerReferences = kept
-	return []string{fmt.Sprintf(duplicateOwners, strings.Join(repeated, ", "))}
+	when := ""
+	if patched {
+		when = " after mutating admission happens"
+	}
+	return []string{fmt.Sprintf(duplicateOwners, when, strings.Join(repeated, ", "))}
 }
 
 // owner is a reference as a value that can be compared: there may be thousands of them, too many to compare each with all.

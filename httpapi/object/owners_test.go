@@ -18,12 +18,12 @@ func TestRepeatedOwnersAreDroppedWithAWarning(t *testing.T) {
 	q := metav1.OwnerReference{APIVersion: "v1", Kind: "Pod", Name: "q", UID: "u1"}
 	next := valid(func(l *coordinationv1.Lease) { l.OwnerReferences = []metav1.OwnerReference{p, q, p} })
 
-	warnings := object.DropDuplicateOwners(&next.ObjectMeta)
+	warnings := object.DropDuplicateOwners(&next.ObjectMeta, false)
 	require.Len(t, warnings, 1)
 	assert.Contains(t, warnings[0], "duplicate UID(s) observed: u1")
 	assert.Equal(t, []metav1.OwnerReference{p, q}, next.OwnerReferences, "one uid with two names stays")
 
-	assert.Empty(t, object.DropDuplicateOwners(&next.ObjectMeta))
+	assert.Empty(t, object.DropDuplicateOwners(&next.ObjectMeta, false))
 }
 
 // TestOwnersThatDifferInAnythingStay compares with what equality means elsewhere.
@@ -38,7 +38,7 @@ func TestOwnersThatDifferInAnythingStay(t *testing.T) {
 		}
 	}
 	next := valid(func(l *coordinationv1.Lease) { l.OwnerReferences = append(all, all...) })
-	assert.Len(t, object.DropDuplicateOwners(&next.ObjectMeta), 1)
+	assert.Len(t, object.DropDuplicateOwners(&next.ObjectMeta, false), 1)
 	assert.Equal(t, all, next.OwnerReferences)
 }
 
@@ -48,5 +48,5 @@ func TestFiveThousandOwnersAreComparedInNoTime(t *testing.T) {
 			l.OwnerReferences = append(l.OwnerReferences, metav1.OwnerReference{UID: types.UID(strconv.Itoa(i))})
 		}
 	})
-	assert.Less(t, testing.AllocsPerRun(1, func() { object.DropDuplicateOwners(&next.ObjectMeta) }), 5000.0, "comparing each with all takes millions")
+	assert.Less(t, testing.AllocsPerRun(1, func() { object.DropDuplicateOwners(&next.ObjectMeta, false) }), 5000.0, "comparing each with all takes millions")
 }

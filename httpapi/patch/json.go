@@ -40,8 +40,9 @@ func applyToText(kind object.Kind, patchType types.PatchType, current object.Obj
 	return next, complaints, err
 }
 
-// operation is the shape of one entry of a JSON patch. It is only used to find keys that are not of it.
-type operation struct {
+// jsonPatchOp is the shape of one entry of a JSON patch. It is only used to find keys that are not of it. Clients are told its
+// name, which is the one in kube-apiserver.
+type jsonPatchOp struct {
 	Op    string `json:"op"`
 	Path  string `json:"path"`
 	From  string `json:"from"`
@@ -50,11 +51,11 @@ type operation struct {
 
 func jsonPatch(text, body []byte, fieldValidation string) (patched []byte, complaints []error, err error) {
 	if fieldValidation != metav1.FieldValidationIgnore {
-		var operations []operation
+		var operations []jsonPatchOp
 		complaints, err = kjson.UnmarshalStrict(body, &operations)
 		if err != nil {
 			// Of an error about types the sentence shows the type's name, which is another at kube-apiserver.
-			message := strings.ReplaceAll(err.Error(), "patch.operation", "handlers.jsonPatchOp")
+			message := strings.ReplaceAll(err.Error(), "patch.jsonPatchOp", "handlers.jsonPatchOp")
 			return nil, nil, refuse(ErrMalformed, "error decoding patch: "+message)
 		}
 		for i, complaint := range complaints {

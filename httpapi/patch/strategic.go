@@ -24,7 +24,7 @@ func strategic(kind object.Kind, current object.Object, body []byte, fieldValida
 	changes := map[string]any{}
 	own, err := kjson.UnmarshalStrict(body, &changes)
 	if err != nil {
-		return nil, nil, refuse(ErrMalformed, fmt.Sprintf("error decoding patch: %v", err))
+		return nil, nil, refuse(ErrMalformed, err.Error())
 	}
 	// The library orders a list by another in time that grows with the product of their lengths.
 	if err := fieldmanager.TreeFits(changes); err != nil {
