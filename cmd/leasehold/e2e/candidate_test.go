@@ -35,7 +35,9 @@ func startCandidate(t *testing.T, id string, command *exec.Cmd) *candidate {
 	out, err := one.cmd.StdoutPipe()
 	require.NoError(t, err)
 	var stderr bytes.Buffer
-	one.cmd.Stderr = &stderr
+	if one.cmd.Stderr == nil { // else the test reads it
+		one.cmd.Stderr = &stderr
+	}
 	require.NoError(t, one.cmd.Start())
 	var reading sync.WaitGroup
 	reading.Go(func() { one.out.read(out) })
