@@ -52,7 +52,8 @@ type Event struct {
 
 // Request is what an operation asks for.
 type Request struct {
-	// Key is namespace/name. A create with a generated name, a list and a watch have namespace/, or "" for all namespaces.
+	// Key is namespace/name. A create with a generated name, a list and a watch have namespace/, or "" for all namespaces;
+	// a list or watch of one name (field selector metadata.name) has namespace/name.
 	Key string `json:"key,omitempty"`
 	// ID names a write for good. The object carries it in the annotation IDAnnotation, so that whoever sees the object knows
 	// whose work it is. Two writes never share an ID, but where Same is set.
@@ -69,12 +70,13 @@ type Request struct {
 	Match string `json:"match,omitempty"`
 	// Group is the label that a write sets, or the value of the label that a list or watch selects by (label GroupLabel).
 	Group string `json:"group,omitempty"`
-	// Holder and Transitions are what a write puts into the spec. Append is the element that it adds at the end of the list
-	// in the annotation ElementsAnnotation.
+	// Holder and Transitions are what a write puts into the spec. Append is the element that it adds at the end of the
+	// object's elements, or the first one of an object that it creates.
 	Holder      string `json:"holder,omitempty"`
 	Transitions int32  `json:"transitions,omitempty"`
 	Append      string `json:"append,omitempty"`
-	// Blind marks a patch that appends without reading first: the server reads, appends and writes.
+	// Blind marks a patch that appends without reading first: the server reads, appends and writes. Applied twice, the
+	// element stands there twice.
 	Blind bool `json:"blind,omitempty"`
 
 	Limit    int    `json:"limit,omitempty"`    // of a page
@@ -93,10 +95,12 @@ type Answer struct {
 	// Malformed says what is not of the form that the API promises: a resourceVersion that is no number, say.
 	Malformed string `json:"malformed,omitempty"`
 
-	Version  *Version  `json:"version,omitempty"` // of a write or get. A delete's has the revision of the deletion if the server tells it
-	Revision uint64    `json:"rv,omitempty"`      // of a list
-	Items    []Version `json:"items,omitempty"`   // of a list, in the order received
-	More     bool      `json:"more,omitempty"`    // a list has further pages
+	// Version is that of a write or get. A delete's has the uid of what was deleted, which is deleted only once, and Revision 0
+	// unless the server tells that of the deletion. A watch has none.
+	Version  *Version  `json:"version,omitempty"`
+	Revision uint64    `json:"rv,omitempty"`    // of a list
+	Items    []Version `json:"items,omitempty"` // of a list, in the order received
+	More     bool      `json:"more,omitempty"`  // a list has further pages
 
 	Term    uint64 `json:"term,omitempty"`    // the node's, when it tells; for diagnosis alone
 	Applied uint64 `json:"applied,omitempty"` // the node's revision, when it tells; for diagnosis alone
@@ -108,11 +112,13 @@ type Version struct {
 	UID      string `json:"u,omitempty"`
 	Revision uint64 `json:"r"`
 	// ID is that of the write that made this version, "" if the harness did not.
-	ID          string   `json:"id,omitempty"`
-	Group       string   `json:"g,omitempty"`
-	Holder      string   `json:"h,omitempty"`
-	Transitions int32    `json:"n,omitempty"`
-	Elements    []string `json:"el,omitempty"`
+	ID          string `json:"id,omitempty"`
+	Group       string `json:"g,omitempty"`
+	Holder      string `json:"h,omitempty"`
+	Transitions int32  `json:"n,omitempty"`
+	// Elements are the object's finalizers in their order, without ElementPrefix: a list that a JSON patch can append to, which
+	// no server sorts or rids of duplicates.
+	Elements []string `json:"el,omitempty"`
 	// Created is the creationTimestamp in seconds since 1970.
 	Created int64 `json:"c,omitempty"`
 	// Digest is of all that the object holds but kind, apiVersion and resourceVersion. All who see a revision see one digest.
@@ -171,13 +177,13 @@ type Tenure struct {
 	Holder   string `json:"holder"`
 	Client   string `json:"client"`             // the operating system process it lives in
 	At       int64  `json:"at"`                 // when, by the elector's own report, on the history's clock
-	Disturb  bool   `json:"disturb,omitempty"`  // that process was paused, cut off or runs on a clock of another rate
+	Disturb  bool   `json:"disturb,omitempty"`  // that process is one that is paused now and then, or runs on a clock of another rate: so in all its lines
 	Duration int64  `json:"duration,omitempty"` // leaseDuration in nanoseconds
 }
 
 // Names of what the harness puts into objects.
 const (
-	IDAnnotation       = "jepsen/id"
-	ElementsAnnotation = "jepsen/elements"
-	GroupLabel         = "group"
+	IDAnnotation  = "jepsen/id"
+	ElementPrefix = "jepsen/" // of an element as a finalizer
+	GroupLabel    = "group"
 )
