@@ -145,7 +145,7 @@ const (
 	EndedByCut    = "cut"    // the connection broke
 )
 
-// Fault is a fault done to the cluster. Its Start and Stop share a Name.
+// Fault is a fault done to the cluster. Its Start and Stop share a Name. Nodes and Detail may be told at Stop again, then whole.
 type Fault struct {
 	Name   string            `json:"name"`            // unique in the run, kind and number: partition-leader-3
 	Family string            `json:"family"`          // for colours: kill, pause, partition, packet, disk, clock, member, load

@@ -22,7 +22,7 @@ func TestWhatIsRecordedIsReadBack(t *testing.T) {
 	r.Record(history.Event{Process: "w", Type: history.OK, Answer: &history.Answer{Code: 200}})
 	r.Record(history.Event{Process: "w", Type: history.Seen, Change: &history.Change{Type: "ADDED", Version: &history.Version{Key: "a/x", Revision: 1001}}})
 	r.Record(history.Event{Process: "w", Type: history.End, Note: history.EndedByServer})
-	r.Record(history.Event{Process: "nemesis", Type: history.Stop, F: "kill", Fault: &history.Fault{Name: "kill-1", Effect: "a new leader"}})
+	r.Record(history.Event{Process: "nemesis", Type: history.Stop, F: "kill", Fault: &history.Fault{Name: "kill-1", Effect: "a new leader", Nodes: []string{"node-1"}, Detail: map[string]string{"how": "kill"}}})
 	r.Record(history.Event{Process: "1", Type: history.Invoke, F: history.Get, Request: &history.Request{Key: "a/x"}})
 	r.Record(history.Event{Process: "2", Type: history.Invoke, F: history.Delete, Request: &history.Request{Key: "a/x", ID: "w2"}})
 	r.Record(history.Event{Process: "2", Type: history.Info})
@@ -46,6 +46,8 @@ func TestWhatIsRecordedIsReadBack(t *testing.T) {
 	require.Len(t, h.Windows, 1)
 	assert.Equal(t, "a new leader", h.Windows[0].Effect)
 	assert.Equal(t, "kill", h.Windows[0].Kind)
+	assert.Equal(t, []string{"node-1"}, h.Windows[0].Nodes, "what became known while it lasted")
+	assert.Equal(t, map[string]string{"how": "kill"}, h.Windows[0].Detail)
 }
 
 func TestALastLineCutShortIsLeftOut(t *testing.T) {

@@ -156,6 +156,12 @@ func (b *Builder) fault(e Event) error {
 	if e.Fault.Error != "" {
 		w.Error = e.Fault.Error
 	}
+	if len(e.Fault.Nodes) > 0 {
+		w.Nodes = e.Fault.Nodes
+	}
+	if len(e.Fault.Detail) > 0 {
+		w.Detail = e.Fault.Detail
+	}
 	return nil
 }
 

@@ -12,6 +12,9 @@ const Client = "client"
 
 // Target is a cluster that faults can be done to. Every method returns once the fault is in force, and an error if it is
 // not. What a place cannot do is answered with an error that wraps ErrUnsupported.
+//
+// To do a thing twice, or to heal what is well, is no error: Kill may name a node that died by itself, Resume one that goes on.
+// What Link, Disk, Fill and Clock set holds until they set something else, and may be set while the node is down.
 type Target interface {
 	// Nodes are the names of all nodes, whether they run or not.
 	Nodes() []string
@@ -46,6 +49,20 @@ type Target interface {
 	Clock(node string, offset time.Duration) error
 }
 
+// Keeper is a Target that can give a node's files back. Without one a node whose files were damaged stays out of the cluster.
+type Keeper interface {
+	// Keep copies the files of a node that is down aside, in place of an earlier copy.
+	Keep(node string) error
+	// Restore gives a node that is down the files that were kept.
+	Restore(node string) error
+}
+
+// Census is a Target that knows which processes live. Without one a node is taken for dead that is silent for long.
+type Census interface {
+	// Alive says whether the node's process is there, paused or not.
+	Alive(node string) bool
+}
+
 // Capability is something that not every place and binary can do.
 type Capability string
 
@@ -60,6 +77,7 @@ const (
 	CanSetClock          Capability = "clock"      // Clock
 	CanTransfer          Capability = "transfer"   // Transfer
 	CanChangeMembers     Capability = "member"
+	CanScaleTimeouts     Capability = "clock-rate" // the flag --election-timeout
 )
 
 // Life is what one run of a node's process gets besides its usual flags and environment.
