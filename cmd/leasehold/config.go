@@ -59,6 +59,10 @@ type Config struct {
 	// TrailingBytes is about how much of the log stays after a snapshot. A node that was away for less catches up from
 	// the log, one that was away for longer needs the whole snapshot.
 	TrailingBytes int64
+	// ElectionTimeout is after how long without news of a leader a node stands for election itself, and after how long
+	// without a majority a leader resigns: Raft's heartbeat, election and lease timeout alike. Heartbeats go out about ten
+	// times as often. Reads are safe whatever it is, and whether or not the nodes agree about it.
+	ElectionTimeout time.Duration
 	// MaxInFlight bounds the requests being answered at once, watches apart; more get 429.
 	MaxInFlight int
 	// ShutdownDelay is how long a stopping node goes on serving while it already says that it is not ready, so that
@@ -81,6 +85,9 @@ type Config struct {
 	DebugListen string
 }
 
+// minElectionTimeout leaves time for two syncs of a slow disk between two heartbeats that count.
+const minElectionTimeout = 100 * time.Millisecond
+
 // register binds every field to a flag and sets the defaults.
 func (c *Config) register(flags *pflag.FlagSet) {
 	flags.StringVar(&c.ID, "id", "", "name of this node, one of --initial-cluster")
@@ -102,6 +109,7 @@ func (c *Config) register(flags *pflag.FlagSet) {
 	flags.Int64Var(&c.HistoryBytes, "history-bytes", 256<<20, "memory that past changes may take, in bytes")
 	flags.Int64Var(&c.SnapshotBytes, "snapshot-bytes", 64<<20, "log between two snapshots, in bytes")
 	flags.Int64Var(&c.TrailingBytes, "trailing-bytes", 64<<20, "log that stays after a snapshot for nodes that were away, in bytes")
+	flags.DurationVar(&c.ElectionTimeout, "election-timeout", 500*time.Millisecond, "how long a leader may not be heard of before there is an election: heartbeat, election and lease timeout of Raft")
 	flags.IntVar(&c.MaxInFlight, "max-in-flight", 2000, "requests answered at once, watches apart")
 	flags.DurationVar(&c.ShutdownDelay, "shutdown-delay", 0, "how long to go on serving, not ready, before stopping")
 	flags.DurationVar(&c.ShutdownGrace, "shutdown-grace", 20*time.Second, "how long to wait for requests under way when stopping")
@@ -191,6 +199,9 @@ func (c *Config) Validate() error {
 	}
 	if c.TrailingBytes < 1 {
 		fault("trailing-bytes", "%d is not positive", c.TrailingBytes)
+	}
+	if c.ElectionTimeout < minElectionTimeout {
+		fault("election-timeout", "%s is less than %s: a slow disk or a busy processor would cost leaders their leadership", c.ElectionTimeout, minElectionTimeout)
 	}
 	if c.MaxInFlight < 1 {
 		fault("max-in-flight", "%d is not positive", c.MaxInFlight)

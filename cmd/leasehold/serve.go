@@ -175,6 +175,8 @@ func nodeDirectory(config Config, peers net.Listener, logger hclog.Logger) (clus
 			SnapshotBytes: config.SnapshotBytes,
 			TrailingBytes: config.TrailingBytes,
 
+			ElectionTimeout: config.ElectionTimeout,
+
 			Logger: logger,
 			Exit: func(err error) {
 				// What disk and memory hold may differ now. Nothing is closed in order: that would write again.

@@ -80,13 +80,13 @@ func TestBadSourcesSayWhereTheyAre(t *testing.T) {
 }
 
 func TestValidateNamesEveryFault(t *testing.T) {
-	config, err := parse(t, []string{"--id", "n9", "--initial-cluster", "n1=127.0.0.1:1", "--history-age", "1s",
+	config, err := parse(t, []string{"--id", "n9", "--initial-cluster", "n1=127.0.0.1:1", "--history-age", "1s", "--election-timeout", "99ms",
 		"--log-level", "loud", "--debug-listen", "0.0.0.0:6060", "--listen", "8443"}, nil, "")
 	require.NoError(t, err)
 	fault := config.Validate()
 	for _, part := range []string{
 		"--data-dir: is required", "--initial-cluster: does not name this node, n9", "--tls-cert-file: is required",
-		"--peer-ca-file: is required", "--token-auth-file: without it", "--history-age: 1s is less", "--log-level",
+		"--peer-ca-file: is required", "--token-auth-file: without it", "--history-age: 1s is less", "--election-timeout: 99ms is less", "--log-level",
 		"--debug-listen", `--listen: "8443" is not host:port`,
 	} {
 		assert.ErrorContains(t, fault, part)
