@@ -13,6 +13,8 @@ var (
 	ErrOverloaded = errors.New("too many proposals are waiting")
 	// ErrTooLarge says that nothing was done because the object does not fit into a log entry.
 	ErrTooLarge = errors.New("object is larger than the log takes")
+	// ErrNotVoter says that nothing was done because a node that should lead is no voting member.
+	ErrNotVoter = errors.New("not a voting member of the cluster")
 	// ErrClosed says that nothing was done because this node is stopping.
 	ErrClosed = errors.New("node is stopping")
 )

@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -101,23 +100,4 @@ func (n *Node) lead(ctx context.Context) error {
 	n.teller.tell()
 	n.logger.Info("leading", "term", entry.Term)
 	return nil
-}
-
-// handOver gives the leadership to another voter, if this node has it and there is one. It returns when another leader
-// is known or ctx ends.
-func (n *Node) handOver(ctx context.Context) {
-	r := n.core()
-	if ctx.Err() != nil || r == nil || r.State() != raft.Leader || len(voterIDs(r.GetConfiguration().Configuration())) < 2 {
-		return
-	}
-	transfer := r.LeadershipTransfer()
-	done := make(chan error, 1)
-	go func() { done <- transfer.Error() }()
-	select {
-	case err := <-done:
-		if err != nil && !errors.Is(err, raft.ErrNotLeader) {
-			n.logger.Warn("leadership was not handed over", "error", err)
-		}
-	case <-ctx.Done():
-	}
 }

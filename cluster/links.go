@@ -109,6 +109,12 @@ func (l *links) readIndex(ctx context.Context, leader string) (uint64, error) {
 	return binary.BigEndian.Uint64(payload), nil
 }
 
+// transfer asks the leader to make another voter lead.
+func (l *links) transfer(ctx context.Context, leader, to string) error {
+	_, err := l.ask(ctx, leader, kindTransfer, []byte(to))
+	return err
+}
+
 // identity asks a peer who it is.
 func (l *links) identity(ctx context.Context, peer string) (identity, error) {
 	payload, err := l.ask(ctx, peer, kindIdentity)

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"bufio"
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -141,6 +142,8 @@ func (s *server) answer(w *wire, peer string, f frame) {
 			}
 			_ = w.send(f.call, kindReply, binary.BigEndian.AppendUint64(nil, index))
 		})
+	case kindTransfer:
+		s.tasks.Go(func() { s.transfer(w, f) })
 	default:
 		_ = w.send(f.call, kindNotApplied, fmt.Appendf(nil, "call of kind %d is not known here", f.kind))
 	}
@@ -169,6 +172,21 @@ func (s *server) propose(w *wire, f frame) {
 			_ = w.send(f.call, kindUncertain, []byte(err.Error()))
 		}
 	}})
+}
+
+// transfer makes this node resign. Raft takes one or two election timeouts at most.
+func (s *server) transfer(w *wire, f frame) {
+	ctx, cancel := context.WithTimeout(s.node.ctx, 4*s.node.config.ElectionTimeout)
+	defer cancel()
+	err := s.node.transfer(ctx, string(f.payload))
+	switch {
+	case err == nil:
+		_ = w.send(f.call, kindReply)
+	case isNotApplied(err):
+		_ = w.send(f.call, kindNotApplied, []byte(err.Error()))
+	default:
+		_ = w.send(f.call, kindUncertain, []byte(err.Error()))
+	}
 }
 
 // checkCommands returns nil if data is exactly count commands that this node knows.

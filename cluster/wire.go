@@ -18,6 +18,7 @@ const (
 	kindIdentity  byte = 2 // asks who this is and whether it belongs to a cluster: nothing; identity
 	kindPropose   byte = 3 // commands for the log: count (4 bytes), commands; results
 	kindReadIndex byte = 4 // asks the leader for a read index: nothing; index (8 bytes)
+	kindTransfer  byte = 5 // asks the leader to resign in favour of another voter: its ID, or nothing for any; nothing
 
 	kindReply      byte = 128 // done, the payload as above
 	kindNotApplied byte = 129 // surely nothing was done; reason as text
