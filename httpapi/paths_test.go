@@ -35,7 +35,7 @@ func TestEscapesInPathsAreWhatTheyStandFor(t *testing.T) {
 
 // A slash more at the end is the same path within the API, and no path elsewhere, as in kube-apiserver.
 func TestSlashesAtTheEnd(t *testing.T) {
-	d := openDoor(t, func(c *Config) { c.Extra = map[string]http.Handler{"/extra": http.NotFoundHandler()} })
+	d := openDoor(t, func(c *Config) { c.Extra = map[string]Extra{"/extra": {Method: "GET"}} })
 	for _, path := range []string{leasesPath, "/apis", "/apis/coordination.k8s.io", "/api/v1/namespaces", "/version"} {
 		assert.Equal(t, http.StatusOK, d.do(t, "GET", path+"/", "").StatusCode, path)
 	}

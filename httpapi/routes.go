@@ -53,8 +53,8 @@ func (s *server) newRoutes(documents discovery.Documents, kinds []*kind) *routes
 	t.addReviews()
 
 	s.addHealth(t)
-	for path, handler := range s.config.Extra {
-		t.addExactly(path, only(http.MethodGet, extra(handler)))
+	for path, extra := range s.config.Extra {
+		t.addExactly(path, only(extra.Method, extra.answer))
 	}
 	t.addExactly("/metrics", only(http.MethodGet, s.serveMetrics))
 	for path, document := range documents {
@@ -200,13 +200,6 @@ func only(method string, answer verb) endpoint {
 		if q.http.Method != method {
 			q.known, q.answer = false, noSuchMethod
 		}
-	}
-}
-
-// extra lets a handler answer that is not of this room.
-func extra(handler http.Handler) verb {
-	return func(q *request) (*response, error) {
-		return &response{code: http.StatusOK, stream: func(w http.ResponseWriter) { handler.ServeHTTP(w, q.http) }}, nil
 	}
 }
 

@@ -30,8 +30,8 @@ type Config struct {
 	// Metrics is where the door registers its own metrics and what /metrics serves. Nil means a registry of its own.
 	Metrics *prometheus.Registry
 
-	// Extra are more paths, for GET by administrators: what belongs to this program and not to Kubernetes.
-	Extra map[string]http.Handler
+	// Extra are more paths, for administrators alone: what belongs to this program and not to Kubernetes.
+	Extra map[string]Extra
 
 	// MaxInFlight bounds the requests being answered at one time, watches not counted; one more is answered 429.
 	// 0 means DefaultMaxInFlight.

@@ -119,7 +119,10 @@ func openDoor(store httpapi.Store, node *cluster.Node, authenticator *auth.Authe
 		Version:       leaseholdVersion,
 		Metrics:       registry,
 		MaxInFlight:   config.MaxInFlight,
-		Extra:         map[string]http.Handler{statusPath: statusHandler(node, config.AdvertiseURL)},
+		Extra: map[string]httpapi.Extra{
+			statusPath:   {Method: http.MethodGet, Answer: tellStatus(node, config.AdvertiseURL)},
+			transferPath: {Method: http.MethodPost, Answer: transferLeader(node)},
+		},
 
 		ShardedListAndWatch: config.FeatureGates.enabled(gateShards),
 		CBOR:                config.FeatureGates.enabled(gateCBOR),

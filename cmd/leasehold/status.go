@@ -29,11 +29,8 @@ type nodeStatus struct {
 	Version string `json:"version"`
 }
 
-func statusHandler(node *cluster.Node, url string) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(nodeStatus{node.Status(), url, leaseholdVersion}) // fails when the client is gone
-	})
+func tellStatus(node *cluster.Node, url string) func(*http.Request) (any, error) {
+	return func(*http.Request) (any, error) { return nodeStatus{node.Status(), url, leaseholdVersion}, nil }
 }
 
 // statusTimeout bounds the wait for one node, so that a paused one does not hide the others.
