@@ -1,0 +1,97 @@
+package testbed
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/leasehold/leasehold/jepsen/nemesis"
+)
+
+// Supports says whether a capability is there, and if not, why.
+func (t *Testbed) Supports(c nemesis.Capability) error {
+	switch c {
+	case nemesis.CanStallDisk:
+		return fmt.Errorf("%s: %w", c, nemesis.ErrUnsupported)
+	case nemesis.CanSetClock:
+		return t.supportsClock()
+	case nemesis.CanChangeMembers:
+		return fmt.Errorf("%s: the server has no commands for it: %w", c, nemesis.ErrUnsupported)
+	}
+	return errors.Join(t.net.supports(c), t.disks.supports(c))
+}
+
+// Link sets what happens to what one place sends to another.
+func (t *Testbed) Link(from, to string, c nemesis.Condition) error {
+	d := direction{from, to}
+	if err := checkLink(t.order, d, c); err != nil {
+		return err
+	}
+	if c.Loss > 0 {
+		if err := t.Supports(nemesis.CanLosePackets); err != nil {
+			return fmt.Errorf("link from %s to %s: %w", from, to, err)
+		}
+	}
+	t.net.set(d, c)
+	if c == (nemesis.Condition{}) {
+		t.Refresh(from, to) // what is left of connections from before is not worth waiting for
+	}
+	return nil
+}
+
+// PowerLoss kills nodes and takes from their disks what these had not been told to keep.
+func (t *Testbed) PowerLoss(names ...string) error {
+	nodes, err := t.find(names...)
+	if err != nil {
+		return fmt.Errorf("power loss: %w", err)
+	}
+	if err := t.disks.supports(nemesis.CanLosePower); err != nil {
+		return fmt.Errorf("power loss: %w", err)
+	}
+	if err := t.Kill(names...); err != nil {
+		return fmt.Errorf("power loss: %w", err)
+	}
+	return t.disks.losePower(nodes)
+}
+
+// Fill takes a node's disk's last byte, or gives the space back.
+func (t *Testbed) Fill(name string, full bool) error {
+	nodes, err := t.find(name)
+	if err != nil {
+		return fmt.Errorf("fill: %w", err)
+	}
+	return t.disks.fill(nodes[0], full)
+}
+
+// Disk sets what happens when a node syncs or writes.
+func (t *Testbed) Disk(name string, d nemesis.Disk) error {
+	if d == (nemesis.Disk{}) {
+		return nil
+	}
+	return fmt.Errorf("disk of %s: %w", name, nemesis.ErrUnsupported)
+}
+
+// Damage changes the files of a node that is down.
+func (t *Testbed) Damage(name string, d nemesis.Damage, seed uint64) (string, error) {
+	return "", fmt.Errorf("damage to %s: %w", name, nemesis.ErrUnsupported)
+}
+
+// Clock sets a node's wall clock off.
+func (t *Testbed) Clock(name string, offset time.Duration) error {
+	if err := t.supportsClock(); err != nil {
+		return fmt.Errorf("clock of %s: %w", name, err)
+	}
+	return nil
+}
+
+func (t *Testbed) supportsClock() error {
+	if strings.Contains(t.version, "instrumented") {
+		return nil
+	}
+	return fmt.Errorf("only an instrumented server reads its clock where the harness can set it: %w", nemesis.ErrUnsupported)
+}
+
+func (t *Testbed) clockEnvironment(*node) []string { return nil }
+
+func (t *Testbed) closeFaults() error { return nil }
