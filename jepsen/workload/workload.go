@@ -23,10 +23,12 @@ type Options struct {
 	Recorder  *history.Recorder
 	Seed      uint64
 	Rate      float64 // operations a second over all clients
-	Clients   int     // at work at once
+	Clients   int     // at work at once, not counting those that watch, and heartbeats, of which there are ten for each of Rate
 	// Prefix begins the name of each namespace that the workload uses, so that two workloads, or two runs against one
 	// cluster, keep apart.
 	Prefix string
+	// Electors start client-go's electors. Without them, as in a simulation, only the harness's own electors run.
+	Electors Electors
 }
 
 // Workload is some clients at work.
@@ -35,5 +37,10 @@ type Workload interface {
 	// Run works until ctx ends, then finishes what only makes sense at the end of quiet (final reads, the last look of
 	// watches) under a context of its own, and returns when every operation is on record. An error says that the
 	// workload itself could not work, not that the cluster did badly.
+	//
+	// Faults must be healed, or about to be, when ctx ends: then it waits up to a minute for what cannot be done at once.
 	Run(ctx context.Context) error
+	// Cleanup removes what the workload left in the cluster, for a cluster that lives on. It records nothing, so it must come
+	// after Run.
+	Cleanup(ctx context.Context) error
 }
