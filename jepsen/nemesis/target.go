@@ -78,6 +78,7 @@ const (
 	CanTransfer          Capability = "transfer"   // Transfer
 	CanChangeMembers     Capability = "member"
 	CanScaleTimeouts     Capability = "clock-rate" // the flag --election-timeout
+	CanKeepFiles         Capability = "keep-files" // a Keeper; no place need answer for it
 )
 
 // Life is what one run of a node's process gets besides its usual flags and environment.

@@ -1,0 +1,17 @@
+package nemesis
+
+func pauseKinds() []Kind {
+	pause := func(aim func(*attack) error, felt func(*attack) string) act {
+		return act{aim: aim, strike: func(a *attack) error { return a.ward.pause(a.Name, a.nodes) }, felt: felt}
+	}
+	return []Kind{
+		{Name: "pause-one", Family: Pausing, Does: "One node is stopped where it stands with SIGSTOP, and goes on later without knowing.",
+			Proof: "it does not answer", act: pause(aimAtOne, silent)},
+		{Name: "pause-leader", Family: Pausing, Does: "The node that leads is stopped where it stands, and wakes up when another may lead.",
+			Proof: "another comes to lead", Nodes: 3, Shortest: shortestElection, act: pause(aimAtLeader, newLeader)},
+		{Name: "pause-majority", Family: Pausing, Does: "One node more than the cluster can do without is stopped where it stands.",
+			Proof: "they do not answer", Nodes: 3, Longest: longestOutage, act: pause(aimAtMajority, silent)},
+		{Name: "pause-all", Family: Pausing, Does: "All nodes are stopped where they stand, and go on together.",
+			Proof: "they do not answer", Longest: longestOutage, act: pause(aimAtAll, silent)},
+	}
+}
