@@ -27,6 +27,10 @@ type Config struct {
 	// Version is this program's own version, which /version tells beside that of Kubernetes.
 	Version string
 
+	// Documents are what discovery.New makes of discovery.Served and Version, for doors in one process to share. Nil makes
+	// them, which takes some milliseconds. The gate for CBOR needs its own.
+	Documents discovery.Documents
+
 	// Metrics is where the door registers its own metrics and what /metrics serves. Nil means a registry of its own.
 	Metrics *prometheus.Registry
 
@@ -156,7 +160,10 @@ func New(config Config, store Store) (http.Handler, error) {
 	if config.ShardedListAndWatch {
 		s.shardOf = parseShard
 	}
-	documents, err := discovery.New(config.Version, discovery.Served()...)
+	documents, err := config.Documents, error(nil)
+	if documents == nil || config.CBOR {
+		documents, err = discovery.New(config.Version, discovery.Served()...)
+	}
 	if err != nil {
 		return nil, err
 	}
