@@ -1,0 +1,63 @@
+package sim
+
+import (
+	"io"
+	"math/rand/v2"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/leasehold/leasehold/httpapi/discovery"
+)
+
+// plan is what a seed decides upon for one bubble.
+type plan struct {
+	seed     uint64
+	nodes    int
+	duration time.Duration
+	rate     float64
+	clients  int
+	settings settings
+	timing   timing
+}
+
+func pick[T any](r *rand.Rand, among ...T) T { return among[r.IntN(len(among))] }
+
+// newPlan draws a plan. Timeouts are longer than the product's defaults, which makes a simulated second cheaper and changes
+// nothing else: they are all relative to each other. Bounds on snapshots and history are low, so that they are met.
+func newPlan(seed uint64, o Options, documents discovery.Documents) plan {
+	r := rand.New(rand.NewPCG(seed, 4))
+	p := plan{
+		seed:     seed,
+		nodes:    pick(r, 3, 3, 3, 5),
+		duration: o.Bubble,
+		rate:     o.Rate,
+		clients:  4 + r.IntN(12),
+		timing: timing{
+			link: pick(r, 200*time.Microsecond, time.Millisecond, 5*time.Millisecond),
+			sync: pick(r, 500*time.Microsecond, 3*time.Millisecond, 10*time.Millisecond),
+		},
+		settings: settings{
+			documents:       documents,
+			logger:          logger(o.Logs),
+			electionTimeout: pick(r, 1000*time.Millisecond, 1500*time.Millisecond, 2000*time.Millisecond),
+			commitTimeout:   pick(r, 100*time.Millisecond, 250*time.Millisecond, 500*time.Millisecond),
+			snapshotBytes:   pick[int64](r, 8<<10, 32<<10, 256<<10),
+			trailingBytes:   pick[int64](r, 1, 16<<10, 128<<10),
+			historyAge:      pick(r, 75*time.Second, 2*time.Minute, 5*time.Minute),
+			historyBytes:    pick(r, 32<<10, 256<<10, 1<<20),
+			tailEvents:      pick(r, 20, 200, 2000),
+		},
+	}
+	if o.Nodes != 0 {
+		p.nodes = o.Nodes
+	}
+	return p
+}
+
+func logger(out io.Writer) hclog.Logger {
+	if out == nil {
+		return hclog.NewNullLogger()
+	}
+	return hclog.New(&hclog.LoggerOptions{Level: hclog.Info, Output: out})
+}
