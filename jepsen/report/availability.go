@@ -99,7 +99,7 @@ func (g *Gap) sweep(times []int64, visible int64) {
 
 const (
 	mostGapRows = 64
-	mostGaps    = 400 // in one row: the longest
+	mostGaps    = 4000 // in all rows, the longest of each
 	gapRow      = 17.0
 )
 
@@ -143,24 +143,28 @@ func availability(gaps []Gap, h *history.History) []byte {
 			y += 8
 			f.put(`<text class="strong" x="16" y="%v">%v</text>`, y+11, fit(name, 11, 74))
 		}
-		f.gapRow(y, g)
+		f.gapRow(y, g, mostGaps/len(rows))
 		y += gapRow
 	}
 	return f.bytes("availability", "gaps without an answer over time")
 }
 
-func (f *frame) gapRow(y float64, g *Gap) {
+func (f *frame) gapRow(y float64, g *Gap, most int) {
 	f.put(`<text class="small end" x="%v" y="%v">%v</text>`, float64(chartLeft-8), y+11, fit(g.F, 10, 50))
 	if g.Served > 0 {
 		f.put(`<rect class="served" x="%v" y="%v" width="%v" height="11"/>`, float64(chartLeft), y+2, float64(chartRight-chartLeft))
 	}
 	slices.SortFunc(g.gaps, func(a, b interval) int { return cmp.Compare(b.to-b.from, a.to-a.from) })
-	for _, one := range g.gaps[:min(len(g.gaps), mostGaps)] {
-		if g.Served > 0 && severity(one.to-one.from) == "g0" && f.x(one.to)-f.x(one.from) < 1 {
+	for _, one := range g.gaps[:min(len(g.gaps), most)] {
+		class, from, to := severity(one.to-one.from), f.x(one.from), f.x(one.to)
+		if class == "g0" {
+			if to-from >= 1 {
+				f.put(`<rect class="g0" x="%v" y="%v" width="%v" height="11"/>`, from, y+2, to-from)
+			}
 			continue
 		}
-		f.put(`<rect class="%v" x="%v" y="%v" width="%v" height="11"><title>%v</title></rect>`, severity(one.to-one.from), f.x(one.from), y+2,
-			max(f.x(one.to)-f.x(one.from), 1), "nothing from "+at(one.from)+" to "+at(one.to)+", "+span(one.to-one.from))
+		f.put(`<rect class="%v" x="%v" y="%v" width="%v" height="11"><title>%v</title></rect>`, class, from, y+2, max(to-from, 1),
+			"nothing from "+at(one.from)+" to "+at(one.to)+", "+span(one.to-one.from))
 	}
 	f.put(`<text class="small end" x="%v" y="%v">%v</text>`, float64(chartWidth-8), y+11, span(g.Long))
 }

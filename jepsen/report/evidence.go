@@ -267,6 +267,25 @@ func (q quoted) after(all []quoted) int64 {
 	return q.Line
 }
 
+// excerpt reads the lines of a history from one number to another.
+func excerpt(file io.Reader, from, to int64) ([]quoted, error) {
+	in := bufio.NewReaderSize(file, 1<<20)
+	var out []quoted
+	for number := int64(1); number <= to; number++ {
+		text, err := line(in, number >= from)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
+		if len(text) > 0 {
+			out = append(out, quoted{Line: number, Text: clip(strings.TrimSpace(string(text)), longestRaw)})
+		}
+		if err != nil {
+			break
+		}
+	}
+	return out, nil
+}
+
 // line reads a line, or passes over it.
 func line(in *bufio.Reader, keep bool) ([]byte, error) {
 	var whole []byte

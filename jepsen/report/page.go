@@ -169,8 +169,13 @@ func nodes(h *history.History, run Run) []string {
 
 // artefacts are the files of a run's folder that the page links, and the nodes' logs among them.
 func artefacts(dir string) (files, logs []string) {
-	for _, name := range []string{"history.jsonl", ResultsFile, "timeline.html", "schedule.json", "env.json", "argv", "jepsen.log"} {
-		if _, err := os.Stat(filepath.Join(dir, name)); err == nil || name == ResultsFile || name == "env.json" {
+	found, err := os.ReadDir(dir)
+	if err != nil {
+		found = nil // the page can do without
+	}
+	for _, entry := range found {
+		name := entry.Name()
+		if entry.Type().IsRegular() && !strings.HasPrefix(name, ".") && name != "index.html" && filepath.Ext(name) != ".svg" {
 			files = append(files, name)
 		}
 	}

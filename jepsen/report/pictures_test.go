@@ -100,7 +100,7 @@ func long(operations, faults int) *history.History {
 }
 
 func TestPicturesOfALongRunAreSmall(t *testing.T) {
-	h := long(200_000, 3000)
+	h := long(80_000, 3000)
 	for name, picture := range map[string][]byte{"latency": latency(h), "rate": rate(h), "availability": availability(Gaps(h), h), "lag": lag(h)} {
 		assert.Less(t, len(picture), 700_000, name)
 		assert.Greater(t, len(picture), 5_000, name)
@@ -108,7 +108,7 @@ func TestPicturesOfALongRunAreSmall(t *testing.T) {
 }
 
 func TestWhatLiesAloneIsAlwaysDrawn(t *testing.T) {
-	h := long(100_000, 0)
+	h := long(60_000, 0)
 	path := "M" + strconv.Itoa(chartLeft+(chartRight-chartLeft)/2) + " "
 	low, high := 0, 0
 	_, points := byOperation(h)

@@ -56,5 +56,6 @@ var promises = [...]Promise{
 	{"D2", "what was read stays", "What a read has shown is never taken back by a failure."},
 	{"D3", "no reads from a deposed leader", "A node that leads no more never answers from its old state as if it were the present."},
 	{"D4", "nodes agree", "All nodes that have applied the same log hold the same state."},
+	{"log", "no node fails by itself", "A node never panics, reports a data race or ends, unless the fault done to it says so."},
 	{"D5", "the service comes back", "While a majority of nodes is healthy, writes succeed again within a bounded time, every node catches up, and no request hangs."},
 }

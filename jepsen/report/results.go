@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -112,13 +113,17 @@ func faultsByKind(h *history.History) []Faults {
 
 // ReadResults reads a run's results back from its folder.
 func ReadResults(dir string) (Results, error) {
+	return readResults(os.DirFS(dir), ResultsFile)
+}
+
+func readResults(files fs.FS, name string) (Results, error) {
 	var r Results
-	data, err := os.ReadFile(filepath.Join(dir, ResultsFile))
+	data, err := fs.ReadFile(files, name)
 	if err != nil {
 		return r, fmt.Errorf("read results: %w", err)
 	}
 	if err := json.Unmarshal(data, &r); err != nil {
-		return r, fmt.Errorf("read results of %s: %w", dir, err)
+		return r, fmt.Errorf("read results: %s: %w", name, err)
 	}
 	return r, nil
 }

@@ -45,7 +45,7 @@ func TestAStaleReadIsExplainedOnTop(t *testing.T) {
 		"never older than a write that was acknowledged before", "nine milliseconds after node-3 had acknowledged",
 		"partition-leader-1 at node-2, from 10.000 s to 13.000 s", `<svg`, "update → 9005", "read: 9001", "Step by step",
 		"create jepsen-a/lease-stale", "update jepsen-a/lease-stale, if still at revision 9001", `class="decisive"`, "read jepsen-a/lease-stale",
-		"All that is known of jepsen-a/lease-stale", "9001", "9005", "35-1", "history.jsonl#L", "Run it again", "--seed 42", "Checkers", "latency.svg", "Faults", "kill-leader", "nodes/node-1/stderr.log")
+		"All that is known of jepsen-a/lease-stale", "9001", "9005", "35-1", "history.jsonl?line=", "Run it again", "--seed 42", "Checkers", "latency.svg", "Faults", "kill-leader", "nodes/node-1/stderr.log")
 	assert.Contains(t, page, `&#34;rv&#34;:&#34;9001&#34;`, "the lines themselves are quoted")
 	assert.Contains(t, page, "with uncommitted changes")
 	assert.NotContains(t, strings.ReplaceAll(page, `xmlns="http://www.w3.org/2000/svg"`, ""), "://", "nothing is fetched from elsewhere")
