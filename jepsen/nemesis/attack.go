@@ -14,7 +14,7 @@ import (
 
 // How long a fault that wants the leader waits for one, and how long a fault may take to be put in force and to be ended.
 const (
-	leaderPatience = 3 * time.Second
+	leaderPatience = 8 * time.Second
 	effort         = 2 * time.Minute
 )
 
@@ -48,7 +48,7 @@ func (n *Nemesis) attack(ctx context.Context, e Entry) {
 	if e.Pair != "" {
 		a.note("pair", "%s", e.Pair)
 	}
-	a.before = sceneOf(n.observer.look(ctx, n.ward.nodes...))
+	a.before = n.observer.now(ctx)
 	err = kind.act.aim(a)
 	if ctx.Err() != nil {
 		a.lift() // what aim may have laid a claim to; it wants nothing of the cluster yet
@@ -150,23 +150,29 @@ func (a *attack) firstSpared(nodes []string) string {
 
 // aimAtLeader takes the node that leads, or, if none comes to lead in time, any.
 func aimAtLeader(a *attack) error {
-	if a.before.leader == "" {
-		a.before = a.observer.awaitLeader(a.ctx, leaderPatience)
-	}
-	a.nodes = []string{a.before.leader}
-	if a.before.leader == "" {
-		a.nodes = []string{a.firstSpared(a.inOrder())}
+	leader := a.findLeader()
+	if leader == "" {
+		leader = a.firstSpared(a.inOrder())
 		a.note("leader", "none was known")
 	}
+	a.nodes = []string{leader}
 	return nil
+}
+
+// findLeader returns the node that leads, and waits for one if the last that did is down or paused.
+func (a *attack) findLeader() string {
+	if leader := a.before.leader; leader != "" {
+		if want := a.ward.wanted(leader); !want.down && !want.paused {
+			return leader
+		}
+	}
+	a.before = a.observer.awaitLeader(a.ctx, leaderPatience)
+	return a.before.leader
 }
 
 // aimAtFollower takes the first node in order that does not lead.
 func aimAtFollower(a *attack) error {
-	if a.before.leader == "" {
-		a.before = a.observer.awaitLeader(a.ctx, leaderPatience)
-	}
-	a.nodes = []string{a.firstSpared(a.others(a.before.leader))}
+	a.nodes = []string{a.firstSpared(a.others(a.findLeader()))}
 	return nil
 }
 

@@ -93,9 +93,23 @@ func letInWhoStarts(a *attack) error {
 
 func damageFelt(a *attack) string {
 	if a.ward.took(a.nodes[0], a.Name) {
-		return firstOf(anySilent, unready)(a)
+		return later(a)
 	}
 	return silent(a)
+}
+
+// later says that a node that took its damaged files did not answer some time after it had.
+func later(a *attack) string {
+	failed := 0
+	for _, o := range a.seen(a.nodes[0]) {
+		if o.err != nil {
+			failed++
+		}
+	}
+	if failed == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s took its damaged files, and did not answer %d times later", a.nodes[0], failed)
 }
 
 // watchTheEmpty watches that a node without its files stays out.

@@ -34,7 +34,7 @@ func diskKinds() []Kind {
 		{Name: "power-loss-one", Family: Disks, Does: "One node loses power: what its disk was not told to keep is gone.",
 			Proof: "it does not answer", Needs: []Capability{CanLosePower}, draw: leader, act: lose(aimAtOne)},
 		{Name: "power-loss-all", Family: Disks, Does: "All nodes lose power in the same instant: what their disks were not told to keep is gone.",
-			Proof: "they do not answer", Needs: []Capability{CanLosePower}, Longest: longestOutage, act: lose(aimAtAll)},
+			Proof: "they do not answer", Needs: []Capability{CanLosePower}, Longest: longestOutage, Stops: true, act: lose(aimAtAll)},
 	}
 }
 

@@ -45,10 +45,13 @@ func silent(a *attack) string {
 	return fmt.Sprintf("%s did not answer (asked %d times)", strings.Join(a.nodes, ", "), asked)
 }
 
-// anySilent says which of the nodes struck at did not answer at some time.
+// anySilent says which of the nodes struck at answered before and then did not at some time.
 func anySilent(a *attack) string {
 	var quiet []string
 	for _, node := range a.nodes {
+		if before, ok := a.observer.lastBefore(node, a.struck); !ok || before.err != nil {
+			continue // that it does not answer is nothing new
+		}
 		if slices.ContainsFunc(a.seen(node), func(o observation) bool { return o.err != nil }) {
 			quiet = append(quiet, node)
 		}
@@ -56,7 +59,7 @@ func anySilent(a *attack) string {
 	if len(quiet) == 0 {
 		return ""
 	}
-	return strings.Join(quiet, ", ") + " did not answer for a time"
+	return "no answer for a time from " + strings.Join(quiet, ", ")
 }
 
 // anySlow says which of the nodes struck at answered later than usual. It needs a delay on the way of the harness itself.
@@ -88,20 +91,32 @@ func newLeader(a *attack) string {
 	return fmt.Sprintf("%s came to lead in term %d, after %s in term %d", now.node, now.sample.Term, a.before.leader, a.before.term)
 }
 
-// noLeader says that a node that answered knew of no leader, or that one lost the lead.
+// noLeader says that a node that knew of a leader before no longer did, or that the one that led did no longer.
 func noLeader(a *attack) string {
+	if a.before.leader == "" {
+		return ""
+	}
 	for _, o := range a.observer.since(a.struck) {
-		if o.err == nil && a.before.leader != "" && (o.sample.Leader == "" && o.sample.Role != leading || o.node == a.before.leader && o.sample.Role != leading) {
+		if o.err != nil || o.sample.Role == leading {
+			continue
+		}
+		if o.node == a.before.leader {
+			return fmt.Sprintf("%s led no longer, was %s in term %d", o.node, o.sample.Role, o.sample.Term)
+		}
+		if before, ok := a.observer.lastBefore(o.node, a.struck); o.sample.Leader == "" && ok && before.err == nil && before.sample.Leader != "" {
 			return fmt.Sprintf("%s knew of no leader, was %s in term %d", o.node, o.sample.Role, o.sample.Term)
 		}
 	}
 	return ""
 }
 
-// unready says which of the nodes struck at answered that they were not ready.
+// unready says which of the nodes struck at were ready before and answered then that they were not.
 func unready(a *attack) string {
 	var not []string
 	for _, node := range a.nodes {
+		if before, ok := a.observer.lastBefore(node, a.struck); !ok || before.err != nil || !before.sample.Ready {
+			continue // that it is not ready is nothing new
+		}
 		if slices.ContainsFunc(a.seen(node), func(o observation) bool { return o.err == nil && !o.sample.Ready }) {
 			not = append(not, node)
 		}
@@ -109,7 +124,7 @@ func unready(a *attack) string {
 	if len(not) == 0 {
 		return ""
 	}
-	return strings.Join(not, ", ") + " was not ready"
+	return "no longer ready: " + strings.Join(not, ", ")
 }
 
 // stoodStill says which of the nodes struck at applied nothing while others did.
@@ -152,13 +167,16 @@ func slowCalls(a *attack) string {
 	return fmt.Sprintf("calls took %s, when calm %s", mean.Round(time.Millisecond), now.Calm.Round(time.Millisecond/10))
 }
 
-// lostCalls says that clients did not learn what became of calls.
+// lostCalls says how many calls to the nodes struck at had no answer.
 func lostCalls(a *attack) string {
-	lost := a.hooks.Meter.Read().Unknown - a.read.Unknown
+	now, lost := a.hooks.Meter.Read(), int64(0)
+	for _, node := range a.nodes {
+		lost += now.Lost[node] - a.read.Lost[node]
+	}
 	if lost == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d calls had no answer", lost)
+	return fmt.Sprintf("%d calls to %s had no answer", lost, strings.Join(a.nodes, ", "))
 }
 
 // disturbance is what trouble between nodes does, the plainest proof first.

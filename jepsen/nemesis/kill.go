@@ -24,9 +24,9 @@ func killKinds() []Kind {
 		{Name: "kill-minority", Family: Killing, Does: "As many nodes as the cluster can do without are killed in the same instant.",
 			Proof: "they do not answer", Nodes: 3, act: kill(aimAtMinority, silent)},
 		{Name: "kill-majority", Family: Killing, Does: "One node more than the cluster can do without is killed, all in the same instant.",
-			Proof: "they do not answer", Nodes: 3, Longest: longestOutage, act: kill(aimAtMajority, silent)},
+			Proof: "they do not answer", Nodes: 3, Longest: longestOutage, Stops: true, act: kill(aimAtMajority, silent)},
 		{Name: "kill-all", Family: Killing, Does: "All nodes are killed with SIGKILL in the same instant.",
-			Proof: "they do not answer", Longest: longestOutage, act: kill(aimAtAll, silent)},
+			Proof: "they do not answer", Longest: longestOutage, Stops: true, act: kill(aimAtAll, silent)},
 		{Name: "rolling-restart", Family: Killing, Does: "The nodes are stopped in good order and started again, one after the other, as for an upgrade.",
 			Proof: "each ends, and is ready again", Shortest: 10 * time.Second,
 			act: act{aim: aimAtAll, strike: func(*attack) error { return nil }, last: rollingRestart, felt: restarted}},
@@ -34,7 +34,7 @@ func killKinds() []Kind {
 }
 
 // readyTime is how long a node that was started is waited for before the next is stopped.
-const readyTime = 10 * time.Second
+const readyTime = 6 * time.Second
 
 func rollingRestart(a *attack) error {
 	var turned []string

@@ -31,6 +31,8 @@ type Kind struct {
 	Shortest, Longest time.Duration
 	// Harms says that it damages files, so that it is done to a fixed minority alone.
 	Harms bool
+	// Stops says that nothing can be written while it lasts, so that a plan leaves time to recover between two such.
+	Stops bool
 	// Bursts says that the workload has to help.
 	Bursts bool
 

@@ -1,6 +1,7 @@
 package nemesis
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -20,6 +21,7 @@ type Meter struct {
 	open  map[string]call
 	total Reading
 	calm  time.Duration
+	lost  map[string]int64    // by node, calls that were not answered
 	skew  map[string][]dating // by node, the last ones
 
 	second int64 // of the history, that the next two are of
@@ -35,9 +37,10 @@ type call struct {
 // Reading is what was counted up to some time.
 type Reading struct {
 	Called, OK, Fail, Unknown int64
-	Busy                      time.Duration // time that all answered calls took together
-	InFlight                  int           // calls without an answer just now
-	Calm                      time.Duration // what a call took on average in the best second so far
+	Lost                      map[string]int64 // by node, calls that were not answered, whether sent or not
+	Busy                      time.Duration    // time that all answered calls took together
+	InFlight                  int              // calls without an answer just now
+	Calm                      time.Duration    // what a call took on average in the best second so far
 }
 
 // dating is how a node dated an object that was created through it.
@@ -48,7 +51,7 @@ type dating struct {
 
 // NewMeter returns a meter at zero.
 func NewMeter() *Meter {
-	return &Meter{open: make(map[string]call), skew: make(map[string][]dating)}
+	return &Meter{open: make(map[string]call), lost: make(map[string]int64), skew: make(map[string][]dating)}
 }
 
 // Follow takes the next line of the history.
@@ -81,6 +84,9 @@ func (m *Meter) completed(c call, e history.Event) {
 	default:
 		m.total.Unknown++
 	}
+	if e.Type != history.OK && (e.Answer == nil || e.Answer.Code == 0) {
+		m.lost[c.node]++
+	}
 	if second := e.Time / int64(time.Second); second != m.second {
 		if m.calls >= leastCalls {
 			if mean := m.busy / time.Duration(m.calls); m.calm == 0 || mean < m.calm {
@@ -108,6 +114,7 @@ func (m *Meter) Read() Reading {
 	r := m.total
 	r.InFlight = len(m.open)
 	r.Calm = m.calm
+	r.Lost = maps.Clone(m.lost)
 	return r
 }
 

@@ -2,6 +2,8 @@ package nemesis
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -108,6 +110,18 @@ func (o *observer) last(node string) (observation, bool) {
 	return kept[len(kept)-1], true
 }
 
+// lastBefore returns the last observation of a node that was over before t, if there is one.
+func (o *observer) lastBefore(node string, t time.Time) (observation, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, s := range slices.Backward(o.recent[node]) {
+		if s.ended.Before(t) {
+			return s, true
+		}
+	}
+	return observation{}, false
+}
+
 // scene is what all nodes together said of themselves at one time.
 type scene struct {
 	leader  string // of the highest term that one claims to lead in; "" if none does
@@ -130,6 +144,24 @@ func sceneOf(seen []observation) scene {
 		}
 	}
 	return s
+}
+
+// fresh is how old an observation may be to tell of now.
+const fresh = 2 * time.Second
+
+// now returns what the last observations tell of, or asks all nodes if there are none yet.
+func (o *observer) now(ctx context.Context) scene {
+	recent := o.since(time.Now().Add(-fresh))
+	if len(recent) == 0 {
+		return sceneOf(o.look(ctx, o.target.Nodes()...))
+	}
+	last := make(map[string]observation)
+	for _, s := range recent {
+		if !s.begun.Before(last[s.node].begun) {
+			last[s.node] = s
+		}
+	}
+	return sceneOf(slices.Collect(maps.Values(last)))
 }
 
 // leading is the Role of a node that leads.

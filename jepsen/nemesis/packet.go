@@ -42,7 +42,7 @@ const lossWait = 40 * time.Millisecond
 
 // packetsFelt finds what trouble with packets does, to the harness itself or to others.
 func packetsFelt(a *attack) string {
-	return firstOf(anySilent, slowSamples, newLeader, unready, noLeader, stoodStill, slowCalls, lostCalls)(a)
+	return firstOf(slowSamples, slowCalls, anySilent, newLeader, unready, noLeader, stoodStill, lostCalls)(a)
 }
 
 // slowSamples is anySlow for who delays or loses packets.

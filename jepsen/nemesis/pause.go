@@ -10,8 +10,8 @@ func pauseKinds() []Kind {
 		{Name: "pause-leader", Family: Pausing, Does: "The node that leads is stopped where it stands, and wakes up when another may lead.",
 			Proof: "another comes to lead", Nodes: 3, Shortest: shortestElection, act: pause(aimAtLeader, newLeader)},
 		{Name: "pause-majority", Family: Pausing, Does: "One node more than the cluster can do without is stopped where it stands.",
-			Proof: "they do not answer", Nodes: 3, Longest: longestOutage, act: pause(aimAtMajority, silent)},
+			Proof: "they do not answer", Nodes: 3, Longest: longestOutage, Stops: true, act: pause(aimAtMajority, silent)},
 		{Name: "pause-all", Family: Pausing, Does: "All nodes are stopped where they stand, and go on together.",
-			Proof: "they do not answer", Longest: longestOutage, act: pause(aimAtAll, silent)},
+			Proof: "they do not answer", Longest: longestOutage, Stops: true, act: pause(aimAtAll, silent)},
 	}
 }

@@ -29,8 +29,7 @@ type Options struct {
 const shortest = 500 * time.Millisecond
 
 // Plan makes a schedule: each kind, by name or family, is a stream of its own that turns on and off and on again, and each
-// pair is one stream. The same arguments make the same schedule; and a stream does not depend on which others there are, but
-// for how often it strikes. What cannot be had is left out, and the schedule says why.
+// pair is one stream. The same arguments make the same schedule. What cannot be had is left out, and the schedule says why.
 func Plan(seed uint64, kinds []string, o Options) (Schedule, error) {
 	if o.Nodes < 1 || o.Duration <= 0 {
 		return Schedule{}, fmt.Errorf("plan for %d nodes and %s", o.Nodes, o.Duration)
@@ -46,6 +45,7 @@ func Plan(seed uint64, kinds []string, o Options) (Schedule, error) {
 		s.Entries = append(s.Entries, stream.plan(seed, o, len(streams))...)
 	}
 	slices.SortStableFunc(s.Entries, func(a, b Entry) int { return int(a.At - b.At) })
+	s.Entries = breathe(s.Entries, o.Interval)
 	numbers := make(map[string]int)
 	pairs := make(map[string]int)
 	for i := range s.Entries {
@@ -146,6 +146,27 @@ func (t stream) clip(entries []Entry, end time.Duration) []Entry {
 		e.For = min(e.For, room)
 	}
 	return entries
+}
+
+// breathe leaves out, of the faults that stop all work, those that come too soon after another: it takes a while until there is
+// a leader again, for other faults to find, and work for them to disturb. A pair is left as it is.
+func breathe(entries []Entry, pause time.Duration) []Entry {
+	stops := make(map[string]bool)
+	for _, k := range Kinds() {
+		stops[k.Name] = k.Stops
+	}
+	kept := entries[:0]
+	again := Span(0)
+	for _, e := range entries {
+		if stops[e.Kind] && e.Pair == "" {
+			if e.At < again {
+				continue
+			}
+			again = e.At + e.For + Span(pause)
+		}
+		kept = append(kept, e)
+	}
+	return kept
 }
 
 // choose draws all that an entry leaves to chance.

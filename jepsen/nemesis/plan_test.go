@@ -102,6 +102,21 @@ func TestPlanHasTheOverlapThatIsWishedFor(t *testing.T) {
 	}
 }
 
+func TestPlanLeavesTimeToRecoverFromWhatStopsAllWork(t *testing.T) {
+	s := planned(t, 3, Options{Nodes: 3, Duration: time.Hour}, "kill-all", "pause-all", "kill-majority", "kill-one")
+	again, alone := Span(0), 0
+	for _, e := range s.Entries {
+		if e.Kind == "kill-one" {
+			alone++
+			continue
+		}
+		require.GreaterOrEqual(t, e.At, again, e.Name)
+		again = e.At + e.For + Span(5*time.Second)
+	}
+	assert.Greater(t, alone, 100, "others need not wait")
+	assert.Greater(t, len(s.Entries)-alone, 100)
+}
+
 func TestPairsStartTogether(t *testing.T) {
 	s := planned(t, 1, Options{Nodes: 3, Duration: time.Minute, Pairs: [][2]string{{"pause-leader", "partition-one-way"}}})
 	require.GreaterOrEqual(t, len(s.Entries), 4)
