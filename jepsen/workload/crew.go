@@ -11,8 +11,9 @@ import (
 )
 
 const (
-	// quiet is how long after the last write without an answer the end begins: longer than any server works on a request.
-	quiet = 5 * time.Second
+	// quiet is how long after the last work and fault the end begins if a write was left without an answer: longer than any
+	// server works on a request, and than the 5 s after which the checkers think so too.
+	quiet = 5500 * time.Millisecond
 	// ending bounds the end: by then a cluster that was healed has long come back.
 	ending = time.Minute
 )
@@ -65,8 +66,8 @@ func (c *crew) work(ctx context.Context) error {
 
 // settle waits until no write can take effect any more whose outcome is unknown.
 func (c *crew) settle(ctx context.Context) {
-	if last := c.scene.doubt.Load(); last > 0 {
-		sleep(ctx, quiet-time.Duration(c.scene.Recorder.Now()-last))
+	if c.scene.doubt.Load() {
+		sleep(ctx, quiet)
 	}
 }
 

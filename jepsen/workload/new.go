@@ -102,7 +102,7 @@ type scene struct {
 	Options
 	first    atomic.Uint64 // the revision that the store had at the beginning
 	frontier atomic.Uint64 // the highest revision that any worker was told of
-	doubt    atomic.Int64  // when, on the recorder's clock, the last write was left unknown
+	doubt    atomic.Bool   // some write's outcome is unknown
 }
 
 // worker makes a client of its own randomness.

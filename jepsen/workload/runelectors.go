@@ -52,9 +52,9 @@ func RunElectors(ctx context.Context, in io.Reader, out io.Writer) error {
 	}
 	var all sync.WaitGroup
 	lines := &lineWriter{out: json.NewEncoder(out)}
-	for _, lease := range task.Leases {
+	for n, lease := range task.Leases {
 		e := &elector{task: task, lease: lease, name: task.Name + "/" + lease[strings.Index(lease, "/")+1:], leases: leases, lines: lines,
-			rng: rand.New(rand.NewPCG(task.Seed, uint64(len(lease))))}
+			rng: rand.New(rand.NewPCG(task.Seed, uint64(n)))}
 		all.Go(func() { e.run(ctx) })
 	}
 	all.Wait()

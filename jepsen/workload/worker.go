@@ -82,7 +82,7 @@ func (w *worker) do(ctx context.Context, e Endpoint, f string, request history.R
 	w.scene.Recorder.Record(history.Event{Process: w.process(), Type: r.Outcome, F: f, Node: e.Node, Answer: &answer})
 	if r.Outcome == history.Info {
 		w.life++
-		w.scene.doubt.Store(w.scene.Recorder.Now())
+		w.scene.doubt.Store(true)
 	}
 	return r
 }

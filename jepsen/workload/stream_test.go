@@ -1,0 +1,114 @@
+package workload
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leasehold/leasehold/jepsen/history"
+)
+
+// pouring answers with a body that ends with an error, or, if there is none, never.
+type pouring struct {
+	body  string
+	end   error
+	asked string
+}
+
+func (p *pouring) RoundTrip(r *http.Request) (*http.Response, error) {
+	p.asked = r.URL.RequestURI()
+	read, write := io.Pipe()
+	go func() {
+		_, _ = io.WriteString(write, p.body)
+		if p.end == nil {
+			<-r.Context().Done()
+			p.end = r.Context().Err()
+		}
+		write.CloseWithError(p.end)
+	}()
+	return &http.Response{StatusCode: 200, Body: read, Request: r}, nil
+}
+
+const events = `{"type":"ADDED","object":{"kind":"Lease","metadata":{"name":"x","namespace":"a","uid":"u","resourceVersion":"7","creationTimestamp":"2026-12-01T00:00:00Z"}}}
+{"type":"BOOKMARK","object":{"kind":"Lease","metadata":{"resourceVersion":"9","annotations":{"k8s.io/initial-events-end":"true"}}}}
+`
+
+func TestAWatchRecordsWhatItSeesAndWhyItEnds(t *testing.T) {
+	const gone = `{"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired"}}` + "\n"
+	for name, c := range map[string]struct {
+		from   pouring
+		each   func(*history.Change) bool
+		reason string
+		code   int
+		seen   int
+	}{
+		"by the server":       {from: pouring{body: events, end: io.EOF}, reason: history.EndedByServer, seen: 2},
+		"by a cut connection": {from: pouring{body: events + `{"type":`, end: io.ErrUnexpectedEOF}, reason: history.EndedByCut, seen: 2},
+		"by an error":         {from: pouring{body: events + gone}, reason: history.EndedByError, code: 410, seen: 3},
+		"when it is enough":   {from: pouring{body: events}, each: func(*history.Change) bool { return false }, reason: history.EndedByClient, seen: 1},
+		"when it is silent":   {from: pouring{body: events}, reason: history.EndedByClient, seen: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w, e, recorded := stage(t, "http://node", &c.from)
+				end := w.watch(t.Context(), e, stream{Request: history.Request{Key: "a/", Group: "g1", Revision: "5", Bookmark: true}, Timeout: 30 * time.Second,
+					Idle: 10 * time.Second, Each: c.each})
+				assert.Equal(t, watched{Opened: true, Code: c.code, Reason: c.reason}, end)
+				s := recorded().Streams[0]
+				assert.Equal(t, c.reason, s.Reason)
+				require.Len(t, s.Changes, c.seen)
+				assert.Equal(t, uint64(7), s.Changes[0].Version.Revision)
+				if c.seen > 1 {
+					assert.Equal(t, history.Change{Type: "BOOKMARK", Revision: 9, InitialEnd: true}, *s.Changes[1].Change)
+				}
+				assert.Equal(t, "/apis/coordination.k8s.io/v1/namespaces/a/leases?allowWatchBookmarks=true&labelSelector=group%3Dg1&resourceVersion=5&timeoutSeconds=30&watch=true", c.from.asked)
+			})
+		})
+	}
+}
+
+func TestAReaderThatStopsReadsOnAfterwards(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, e, recorded := stage(t, "http://node", &pouring{body: events + events, end: io.EOF})
+		n := 0
+		w.watch(t.Context(), e, stream{Idle: time.Second, Each: func(*history.Change) bool {
+			n++
+			return n != 1 || sleep(t.Context(), 5*time.Second)
+		}})
+		s := recorded().Streams[0]
+		assert.Equal(t, history.EndedByServer, s.Reason, "its own slowness is not the server's silence")
+		require.Len(t, s.Changes, 4)
+		assert.Equal(t, (5 * time.Second).Nanoseconds(), s.Changes[1].Time-s.Changes[0].Time)
+	})
+}
+
+func TestAWatchThatIsRefusedOrNeverOpensFails(t *testing.T) {
+	w, e, recorded := stage(t, "http://node", &canned{code: 410, body: `{"kind":"Status","reason":"Expired","code":410}`})
+	assert.Equal(t, watched{Code: 410}, w.watch(t.Context(), e, stream{}))
+	assert.Equal(t, history.Fail, recorded().Streams[0].Outcome)
+	assert.Equal(t, "Expired", recorded().Streams[0].Answer.Reason)
+
+	synctest.Test(t, func(t *testing.T) {
+		w, e, recorded := stage(t, "http://node", silent{})
+		assert.Equal(t, watched{}, w.watch(context.Background(), e, stream{}))
+		s := recorded().Streams[0]
+		assert.Equal(t, history.Fail, s.Outcome)
+		assert.Equal(t, patience.Nanoseconds(), s.Ended-s.Invoked)
+	})
+}
+
+func TestEventsOfAnotherFormAreMalformed(t *testing.T) {
+	for _, bad := range []string{`{"type":"RENAMED","object":{}}`, `{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"0"}}}`, `{"type":"ADDED","object":{"metadata":{}}}`,
+		`{"type":"ERROR","object":"no"}`} {
+		w, e, recorded := stage(t, "http://node", &pouring{body: bad, end: io.EOF})
+		w.watch(t.Context(), e, stream{})
+		assert.NotEmpty(t, recorded().Streams[0].Changes[0].Malformed, strings.TrimSpace(bad))
+	}
+}
