@@ -54,6 +54,7 @@ func elections(ctx context.Context, j *job) error {
 	tasks := make([]ElectorTask, processes)
 	for p := range tasks {
 		tasks[p] = ElectorTask{Name: fmt.Sprintf("%s-p%d", j.label, p), Timing: timing, Token: j.Endpoints[0].Token, Seed: j.Seed + uint64(p)}
+		tasks[p].Encoding = []string{"application/json", "application/vnd.kubernetes.protobuf"}[p%2]
 		for n := range j.Endpoints {
 			tasks[p].URLs = append(tasks[p].URLs, j.Endpoints[(p+n)%len(j.Endpoints)].URL)
 		}

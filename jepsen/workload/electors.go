@@ -36,7 +36,9 @@ type ElectorTask struct {
 	Token  string   `json:"token,omitempty"`
 	CA     string   `json:"ca,omitempty"` // certificates in PEM to know the nodes by; without, any certificate will do
 	Leases []string `json:"leases"`       // namespace/name; one elector for each
-	Seed   uint64   `json:"seed"`
+	// Encoding is the media type in which they write: application/json or Kubernetes' protobuf.
+	Encoding string `json:"encoding"`
+	Seed     uint64 `json:"seed"`
 	Timing
 }
 

@@ -1,6 +1,7 @@
 package workload_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -262,7 +263,15 @@ func (f *fake) watch(w http.ResponseWriter, r *http.Request, namespace string) {
 	end := time.NewTimer(time.Duration(max(1, seconds)) * time.Second)
 	defer end.Stop()
 	out := json.NewEncoder(w)
-	send := func(kind string, l any) { _ = out.Encode(map[string]any{"type": kind, "object": l}) }
+	flush := func() {
+		if f, ok := w.(http.Flusher); ok {
+			f.Flush()
+		}
+	}
+	send := func(kind string, l any) {
+		_ = out.Encode(map[string]any{"type": kind, "object": l})
+		flush()
+	}
 	bookmark := func(revision uint64, annotations map[string]any) {
 		send("BOOKMARK", lease{"kind": "Lease", "metadata": map[string]any{"resourceVersion": fmt.Sprint(revision), "annotations": annotations}})
 	}
@@ -271,6 +280,7 @@ func (f *fake) watch(w http.ResponseWriter, r *http.Request, namespace string) {
 	start := f.at(first)
 	f.mu.Unlock()
 	w.WriteHeader(200)
+	flush()
 	if from == 0 {
 		from = first
 		for _, l := range start {
@@ -313,6 +323,7 @@ func (f *fake) watch(w http.ResponseWriter, r *http.Request, namespace string) {
 }
 
 func answer(w http.ResponseWriter, code int, body any) {
+	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
 	_ = json.NewEncoder(w).Encode(body)
 }
@@ -362,4 +373,38 @@ func (p *pipeWriter) WriteHeader(code int) {
 func (p *pipeWriter) Write(b []byte) (int, error) {
 	p.WriteHeader(200)
 	return p.body.Write(b)
+}
+
+// discarding is a pipe whose other end reads all and keeps nothing.
+func discarding() *io.PipeWriter {
+	read, write := io.Pipe()
+	read.Close() // writes fail at once, which no handler of the fake minds
+	return write
+}
+
+// copied reads a request's body, leaves it to be read, and returns what makes it anew.
+func copied(r *http.Request) func() io.ReadCloser {
+	raw, _ := io.ReadAll(r.Body)
+	again := func() io.ReadCloser { return io.NopCloser(bytes.NewReader(raw)) }
+	r.Body = again()
+	return again
+}
+
+// named is the name of the object in a request's body.
+func named(r *http.Request) string {
+	var sent lease
+	raw, _ := io.ReadAll(r.Body)
+	_ = json.Unmarshal(raw, &sent)
+	return sent.text("name")
+}
+
+// silenceAfter answers no write between two times after began.
+func silenceAfter(began time.Time, from, to time.Duration) func(http.ResponseWriter, *http.Request, http.HandlerFunc) bool {
+	return func(_ http.ResponseWriter, r *http.Request, _ http.HandlerFunc) bool {
+		if past := time.Since(began); r.Method == "GET" || past < from || past > to {
+			return false
+		}
+		<-r.Context().Done()
+		return true
+	}
 }

@@ -65,6 +65,7 @@ func RunElectors(ctx context.Context, in io.Reader, out io.Writer) error {
 // does not answer.
 func leaseClient(task ElectorTask) (*coordination.CoordinationV1Client, error) {
 	config := &rest.Config{Host: task.URLs[0], BearerToken: task.Token, Timeout: task.Timeout, QPS: -1, UserAgent: "jepsen-elector"}
+	config.ContentType = task.Encoding
 	config.CAData = []byte(task.CA)
 	config.Insecure = task.CA == "" && strings.HasPrefix(task.URLs[0], "https:")
 	nodes := &turning{}

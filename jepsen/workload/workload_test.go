@@ -64,7 +64,11 @@ func TestEachWorkloadDoesAllThatItIsFor(t *testing.T) {
 		"mixed":     {"get ok", "create ok", "update ok", "put ok", "patch ok", "delete ok", "list ok", "watch ok"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := lived(t, newFake, 12*time.Second, name)
+			span := 5 * time.Second
+			if name == "heartbeat" || name == "election" {
+				span = 12 * time.Second
+			}
+			h := lived(t, newFake, span, name)
 			n := kinds(h)
 			t.Log(n)
 			for _, kind := range wanted {
