@@ -31,7 +31,7 @@ func Judge(h *history.History, options Options) Report {
 func (r *Report) Sum() {
 	r.Verdict = Pass
 	for i := range r.Results {
-		r.Verdict = worse(r.Verdict, r.Results[i].Verdict)
+		r.Verdict = Worse(r.Verdict, r.Results[i].Verdict)
 	}
 	checker, first := r.First()
 	switch {

@@ -37,7 +37,7 @@ func (r *reporter) broke(guarantee string, e evidence, format string, values ...
 }
 
 func (r *reporter) note(verdict Verdict, guarantee string, e evidence, format string, values ...any) {
-	r.result.Verdict = worse(r.result.Verdict, verdict)
+	r.result.Verdict = Worse(r.result.Verdict, verdict)
 	if len(r.result.Findings) >= kept {
 		r.result.More++
 		return
@@ -83,8 +83,8 @@ func (l *log) faults(from, to int64) []string {
 
 var verdicts = []Verdict{Pass, Invalid, Unknown, Broken}
 
-// worse is the worse of two verdicts.
-func worse(a, b Verdict) Verdict {
+// Worse is the worse of two verdicts.
+func Worse(a, b Verdict) Verdict {
 	if slices.Index(verdicts, a) >= slices.Index(verdicts, b) {
 		return a
 	}

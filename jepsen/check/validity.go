@@ -32,6 +32,10 @@ func judgeValidity(l *log) Result {
 	return r.done()
 }
 
+// fairChance is how often a kind must have struck before it counts that it was never felt, if others were: among others
+// that overlap a single one may well find nothing to spoil.
+const fairChance = 4
+
 // felt judges that each kind of fault was felt at least once, and that clients were at work meanwhile.
 func (r *reporter) felt(invalid func(string, ...any)) {
 	if r.options.NeedFaults && len(r.h.Windows) == 0 {
@@ -64,7 +68,9 @@ func (r *reporter) felt(invalid func(string, ...any)) {
 					}
 				}
 			}
-			invalid("none of the %d faults of kind %s was felt%s", n, kind, why)
+			if n >= fairChance || len(felt) == 0 {
+				invalid("none of the %d faults of kind %s was felt%s", n, kind, why)
+			}
 		}
 	}
 }

@@ -62,6 +62,9 @@ func (w *watches) stream(s *history.Stream) {
 		v.start, v.startOf = asked, "the revision it was asked to begin after"
 	default:
 		n := v.synthetic()
+		if n == len(changes) {
+			return // nothing tells whether its beginning was whole
+		}
 		v.start = v.implied(n)
 		if !v.initial(changes[:n], v.start, 0) {
 			return

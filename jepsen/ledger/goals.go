@@ -10,6 +10,8 @@ const (
 	FailoverWorst  = "failover, worst"
 	RestartFailed  = "failed requests at the other nodes in a restart"
 	RestartGap     = "longest gap at the other nodes in a restart"
+	Restarts       = "graceful restarts"
+	Heals          = "partitions levelled"
 	HealWorst      = "all nodes level after healing, worst"
 	Electors       = "electors"
 	ElectorHours   = "hours of elections"
