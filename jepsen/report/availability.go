@@ -46,7 +46,7 @@ func Gaps(h *history.History) []Gap {
 	gaps := make([]Gap, 0, len(instants))
 	for r, times := range instants {
 		g := Gap{Node: r.node, F: r.f}
-		g.sweep(times, h.End/2000)
+		g.sweep(times, min(h.End/2000, noticed))
 		gaps = append(gaps, g)
 	}
 	slices.SortFunc(gaps, func(a, b Gap) int {
@@ -99,14 +99,17 @@ func (g *Gap) sweep(times []int64, visible int64) {
 
 const (
 	mostGapRows = 64
-	mostGaps    = 4000 // in all rows, the longest of each
+	mostGaps    = 3000 // in all rows, the longest of each
 	gapRow      = 17.0
 )
+
+// noticed is the shortest gap, in nanoseconds, that is always drawn.
+const noticed = 500_000_000
 
 // severity is the colour class of a gap: what nobody notices, what a client notices, what costs a client its lease.
 func severity(long int64) string {
 	switch {
-	case long < 500_000_000:
+	case long < noticed:
 		return "g0"
 	case long < 2_000_000_000:
 		return "g1"

@@ -155,9 +155,16 @@ func (c *canvas) drawLanes(rows []lane, y float64, left, right float64, end int6
 
 // drawTints draws the same faults behind a plot, from one y to another.
 func (c *canvas) drawTints(rows []lane, from, to, left, right float64, end int64, x func(int64) float64) {
+	class, many := "tint", 0
+	for _, row := range rows {
+		many += len(row.windows)
+	}
+	if many > 100 { // one on the other they would hide what is before them
+		class = "tint faint"
+	}
 	for _, row := range rows {
 		for _, r := range merge(row.windows, left, right, end, x, true) {
-			c.put(`<rect class="tint f-%v" x="%v" y="%v" width="%v" height="%v"/>`, row.family, r.from, from, r.to-r.from, to-from)
+			c.put(`<rect class="%v f-%v" x="%v" y="%v" width="%v" height="%v"/>`, class, row.family, r.from, from, r.to-r.from, to-from)
 		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,7 +32,11 @@ type step struct {
 	Decisive bool
 }
 
+// distance is how far from a time a step began.
+func (s step) distance(t int64) int64 { return max(s.From-t, t-s.From) }
+
 const (
+	mostAround  = 12 // told of a finding that names no lines
 	mostSteps   = 40 // told of one finding
 	mostContext = 30 // operations shown beside them
 	mostRaw     = 60 // lines of the history quoted
@@ -59,11 +62,8 @@ func steps(h *history.History, f *check.Finding, raw map[int64]history.Event) []
 			continue
 		}
 		if s, ok := completed(h, e); ok {
+			s.Decisive = line == f.Lines[0]
 			found[s.Line] = s
-			if line == f.Lines[0] {
-				s.Decisive = true
-				found[s.Line] = s
-			}
 		}
 	}
 	var all []step
@@ -107,15 +107,7 @@ func find(h *history.History, wanted func(int64) bool) map[int64]step {
 	}
 	for i := range h.Tenures {
 		if e := &h.Tenures[i]; wanted(e.Index) && e.Tenure != nil {
-			what, label := "believes that it holds "+e.Tenure.Key, "holds"
-			if e.Type == history.Yield {
-				what, label = "believes no more that it holds "+e.Tenure.Key, "yields"
-			}
-			if e.Tenure.Disturb {
-				what += " (its process was disturbed)"
-			}
-			when := cmp.Or(e.Tenure.At, e.Time)
-			found[e.Index] = step{Line: e.Index, From: when, To: when, Client: e.Process, What: what, Short: label, Class: "tenure", Outcome: e.Type}
+			found[e.Index] = tenureStep(h, i)
 		}
 	}
 	for i := range h.Windows {
@@ -124,6 +116,32 @@ func find(h *history.History, wanted func(int64) bool) map[int64]step {
 		}
 	}
 	return found
+}
+
+// tenureStep tells of an elector's belief: of a Lead up to the Yield that follows it.
+func tenureStep(h *history.History, i int) step {
+	e := &h.Tenures[i]
+	when := cmp.Or(e.Tenure.At, e.Time)
+	s := step{Line: e.Index, From: when, To: when, Client: e.Process, What: "believes that it holds " + e.Tenure.Key, Short: "holds " + e.Tenure.Key, Class: "tenure", Outcome: e.Type}
+	if e.Type == history.Yield {
+		s.What, s.Short = "believes no more that it holds "+e.Tenure.Key, "yields"
+	} else {
+		s.To = history.Never
+		for j := i + 1; j < len(h.Tenures); j++ {
+			if next := &h.Tenures[j]; next.Process == e.Process && next.Tenure != nil && next.Tenure.Key == e.Tenure.Key && next.Type == history.Yield {
+				s.To = max(cmp.Or(next.Tenure.At, next.Time), when)
+				s.Answer = "until it yields"
+				break
+			}
+		}
+		if s.To == history.Never {
+			s.Answer = "until the end of the run"
+		}
+	}
+	if e.Tenure.Disturb {
+		s.What += " (its process was disturbed)"
+	}
+	return s
 }
 
 func operationStep(op *history.Operation) step {
@@ -213,7 +231,7 @@ func quote(dir string, wanted map[int64]bool) ([]quoted, error) {
 		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
 		}
-		if wanted[number] || slices.ContainsFunc(slices.Collect(maps.Values(open)), func(mark []byte) bool { return bytes.Contains(text, mark) }) {
+		if wanted[number] || speaks(text, open) {
 			if q, ok := quoteLine(number, text, open, wanted[number]); ok {
 				out = append(out, q)
 			}
@@ -231,6 +249,16 @@ func quote(dir string, wanted map[int64]bool) ([]quoted, error) {
 
 // farAnswer is how many lines behind the last wanted one answers are looked for.
 const farAnswer = 200_000
+
+// speaks says whether a line may be of one of the processes.
+func speaks(text []byte, open map[string][]byte) bool {
+	for _, mark := range open {
+		if bytes.Contains(text, mark) {
+			return true
+		}
+	}
+	return false
+}
 
 // quoteLine quotes a line that is wanted, or that completes an open call.
 func quoteLine(number int64, text []byte, open map[string][]byte, wanted bool) (quoted, bool) {

@@ -65,7 +65,7 @@ func latency(h *history.History) []byte {
 	low, high := decades(points)
 	y := f.top
 	for _, name := range names {
-		f.panel(y, plotHeight, name, plural(len(points[name]), "operation"))
+		f.panel(y, plotHeight, name, plural(len(points[name]), "call"))
 		f.decadeAxis(y, low, high)
 		f.quantiles(y, points[name])
 		f.dots(y, low, high, points[name])
@@ -144,13 +144,7 @@ func (f *frame) dots(y float64, low, high int, points []point) {
 		outcome history.Type
 		most    int
 	}{{history.OK, mostDone}, {history.Fail, mostOther}, {history.Info, mostOther}} {
-		var spots [][2]int
-		for cell := 1; ; cell++ {
-			spots = f.spots(y, low, high, points, one.outcome, cell)
-			if len(spots) <= one.most {
-				break
-			}
-		}
+		spots := thin(f.spots(y, low, high, points, one.outcome), one.most)
 		if len(spots) == 0 {
 			continue
 		}
@@ -162,9 +156,10 @@ func (f *frame) dots(y float64, low, high int, points []point) {
 	}
 }
 
-// spots are the places of an outcome's points, one for each square of cell pixels that has any.
-func (f *frame) spots(y float64, low, high int, points []point, outcome history.Type, cell int) [][2]int {
-	taken := make(map[[2]int]bool)
+// spots are the pixels of an outcome's points, each once.
+func (f *frame) spots(y float64, low, high int, points []point, outcome history.Type) [][2]int {
+	const rows = int(plotHeight) + 2
+	taken := make([]bool, (chartWidth+1)*rows)
 	var out [][2]int
 	for _, p := range points {
 		if p.outcome != outcome {
@@ -172,11 +167,26 @@ func (f *frame) spots(y float64, low, high int, points []point, outcome history.
 		}
 		height := plotHeight * (math.Log10(float64(max(p.ended-p.began, 1))) - float64(low)) / float64(high-low)
 		place := [2]int{int(f.x(p.began)), int(y + plotHeight - min(max(height, 0), plotHeight))}
-		square := [2]int{place[0] / cell, place[1] / cell}
-		if !taken[square] {
-			taken[square] = true
+		if i := place[0]*rows + place[1] - int(y); !taken[i] {
+			taken[i] = true
 			out = append(out, place)
 		}
 	}
 	return out
+}
+
+// thin keeps one spot of each square, and lets squares grow until there are few enough. What lies alone stays.
+func thin(spots [][2]int, most int) [][2]int {
+	for cell := 2; len(spots) > most; cell++ {
+		taken := make(map[[2]int]bool)
+		var fewer [][2]int
+		for _, place := range spots {
+			if square := [2]int{place[0] / cell, place[1] / cell}; !taken[square] {
+				taken[square] = true
+				fewer = append(fewer, place)
+			}
+		}
+		spots = fewer
+	}
+	return spots
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/leasehold/leasehold/jepsen/check"
 	"github.com/leasehold/leasehold/jepsen/history"
@@ -23,6 +24,7 @@ type page struct {
 	Results
 	Promise  Promise
 	Steps    []step
+	Around   bool // the steps are only what happened at about that time
 	Swim     template.HTML
 	InForce  []fault
 	Keys     []keyHistory
@@ -102,15 +104,22 @@ func (p *page) explain(dir string, h *history.History, f *check.Finding) error {
 	if err != nil {
 		return err
 	}
-	p.Raw, p.RawCut = raw, len(f.Lines)-len(lines)
+	p.Raw, p.RawCut = raw, max(len(f.Lines)-mostRaw, 0)
 	events := make(map[int64]history.Event)
 	for _, q := range raw {
 		if q.event.Index != 0 {
 			events[q.Line] = q.event
 		}
 	}
-	if len(f.Lines) > 0 {
-		p.Steps = steps(h, f, events)
+	p.Steps = steps(h, f, events)
+	if len(p.Steps) == 0 {
+		p.Steps, p.Around = about(h, f), true
+		for _, s := range p.Steps {
+			lines[s.Line] = true
+		}
+		if p.Raw, err = quote(dir, lines); err != nil {
+			return err
+		}
 	}
 	concerned := make(map[int64]bool)
 	for _, s := range p.Steps {
@@ -132,6 +141,25 @@ func (p *page) explain(dir string, h *history.History, f *check.Finding) error {
 	return nil
 }
 
+// about are operations at about the time of a finding that names no lines: those on its objects if it names any.
+func about(h *history.History, f *check.Finding) []step {
+	const near = int64(time.Second)
+	var all []step
+	for i := range h.Operations {
+		op := &h.Operations[i]
+		if op.Invoked <= f.Time+near && min(op.Settled, h.End) >= f.Time-near && (len(f.Keys) == 0 || slices.Contains(f.Keys, op.Request.Key)) {
+			all = append(all, operationStep(op))
+		}
+	}
+	slices.SortStableFunc(all, func(a, b step) int { return cmp.Compare(a.distance(f.Time), b.distance(f.Time)) })
+	all = all[:min(len(all), mostAround)]
+	slices.SortStableFunc(all, func(a, b step) int { return cmp.Compare(a.From, b.From) })
+	for i := range all {
+		all[i].Number = i + 1
+	}
+	return all
+}
+
 // beside are operations on the same objects at about the same time, the nearest to the decisive one.
 func beside(h *history.History, f *check.Finding, all []step, concerned map[int64]bool) []step {
 	if len(all) == 0 {
@@ -146,8 +174,7 @@ func beside(h *history.History, f *check.Finding, all []step, concerned map[int6
 		}
 		near = append(near, operationStep(op))
 	}
-	distance := func(s step) int64 { return max(s.From-f.Time, f.Time-s.From) }
-	slices.SortStableFunc(near, func(a, b step) int { return cmp.Compare(distance(a), distance(b)) })
+	slices.SortStableFunc(near, func(a, b step) int { return cmp.Compare(a.distance(f.Time), b.distance(f.Time)) })
 	return near[:min(len(near), mostContext)]
 }
 

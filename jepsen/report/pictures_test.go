@@ -2,6 +2,7 @@ package report
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -109,20 +110,17 @@ func TestPicturesOfALongRunAreSmall(t *testing.T) {
 
 func TestWhatLiesAloneIsAlwaysDrawn(t *testing.T) {
 	h := long(60_000, 0)
-	path := "M" + strconv.Itoa(chartLeft+(chartRight-chartLeft)/2) + " "
-	low, high := 0, 0
 	_, points := byOperation(h)
-	low, high = decades(points)
+	low, high := decades(points)
 	require.Equal(t, 12, high, "a quarter of an hour needs an axis up to a thousand seconds")
 	f := newFrame("", "", h, 100)
-	for cell := 1; cell < 8; cell++ {
-		alone := false
-		for _, s := range f.spots(0, low, high, points[history.Get], history.OK, cell) {
-			alone = alone || s[0] == chartLeft+(chartRight-chartLeft)/2 && s[1] < 5
-		}
-		assert.True(t, alone, "spots of %d pixels", cell)
+	all := f.spots(7.5, low, high, points[history.Get], history.OK)
+	for _, most := range []int{len(all), 2000, 500, 100} {
+		spots := thin(all, most)
+		assert.LessOrEqual(t, len(spots), most)
+		alone := slices.ContainsFunc(spots, func(s [2]int) bool { return s[0] == chartLeft+(chartRight-chartLeft)/2 && s[1] < 12 })
+		assert.True(t, alone, "of %d spots", most)
 	}
-	assert.Contains(t, string(latency(h)), path)
 }
 
 func TestGapsAreOfWhoeverWaited(t *testing.T) {

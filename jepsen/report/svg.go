@@ -91,7 +91,7 @@ text{fill:var(--ink)}.paper{fill:var(--paper)}.title{font-size:15px;font-weight:
 .f-kill{fill:var(--kill);stroke:var(--kill)}.f-pause{fill:var(--pause);stroke:var(--pause)}.f-partition{fill:var(--partition);stroke:var(--partition)}
 .f-packet{fill:var(--packet);stroke:var(--packet)}.f-clock{fill:var(--clock);stroke:var(--clock)}.f-disk{fill:var(--disk);stroke:var(--disk)}
 .f-member{fill:var(--member);stroke:var(--member)}.f-load{fill:var(--load);stroke:var(--load)}.f-other{fill:var(--other);stroke:var(--other)}
-.tint{fill-opacity:.1;stroke:none}.band{fill-opacity:.42;stroke-opacity:.9}.unfelt{fill-opacity:.06;stroke-dasharray:3 2}
+.tint{fill-opacity:.1;stroke:none}.faint{fill-opacity:.04}.band{fill-opacity:.42;stroke-opacity:.9}.unfelt{fill-opacity:.06;stroke-dasharray:3 2}
 .dots{fill:none;stroke-linecap:round;stroke-width:2.4}.s-ok{stroke:var(--ok)}.s-fail{stroke:var(--fail)}.s-info{stroke:var(--info)}
 .a-ok{fill:var(--ok)}.a-fail{fill:var(--fail)}.a-info{fill:var(--info)}.a-bad{fill:var(--bad)}.a-good{fill:var(--good)}
 .x{fill:none;stroke-width:1.4}

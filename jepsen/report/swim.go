@@ -105,7 +105,10 @@ func around(all []step, end int64) (from, to int64) {
 	from, to = history.Never, 0
 	for _, one := range all {
 		if one.Class != "stream" && one.Class != "fault" {
-			from, to = min(from, one.From), max(to, one.From, min(one.To, end))
+			from, to = min(from, one.From), max(to, one.From)
+			if one.To != history.Never {
+				to = max(to, min(one.To, end))
+			}
 		}
 	}
 	if from == history.Never {
@@ -253,7 +256,11 @@ func (s *swim) drawNodes(h *history.History, windows []history.Window, nodes []s
 			w := row.windows[0]
 			from, to := max(s.x(w.Start), swimLeft), min(s.x(stops(w, s.end)), swimRight)
 			top := y - 8 + float64(i)*high
-			s.put(`<g><title>%v</title><rect class="band f-%v" x="%v" y="%v" width="%v" height="%v" rx="2"/>`, tell(w, s.end), row.family, from, top, max(to-from, 2), high-1)
+			class := "band"
+			if !felt(w) {
+				class = "band unfelt"
+			}
+			s.put(`<g><title>%v</title><rect class="%v f-%v" x="%v" y="%v" width="%v" height="%v" rx="2"/>`, tell(w, s.end), class, row.family, from, top, max(to-from, 2), high-1)
 			if high > 9 {
 				s.put(`<text class="small" x="%v" y="%v">%v</text>`, from+4, top+8, fit(w.Kind, 10, to-from-6))
 			}
@@ -340,7 +347,7 @@ func (s *swim) drawStep(one step, context bool) {
 	}
 	title := strings.TrimSpace(fmt.Sprintf("%s: %s. %s", at(one.From), one.What, one.Answer))
 	switch one.Class {
-	case "event", "tenure":
+	case "event":
 		s.put(`<path class="%v" d="M%v %vl6 6l-6 6l-6 -6z"><title>%v</title></path>`, class, from, y-6, title)
 	case "stream":
 		s.put(`<rect class="%v" x="%v" y="%v" width="%v" height="4" rx="2"><title>%v</title></rect>`, class, from, y-2, max(to-from, 4), title)

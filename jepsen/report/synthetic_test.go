@@ -255,3 +255,23 @@ func folder(t testing.TB, s *script, verdict func(map[string]int64) check.Report
 	require.NoError(t, Write(dir, h, verdict(lines), someRun()))
 	return dir
 }
+
+// twoHolders adds electors that both believe to hold a lease.
+func twoHolders(s *script) func(lines map[string]int64) check.Report {
+	const key = "jepsen-e/lock-3"
+	base := 19 * second
+	tenure := func(mark, process string, kind history.Type, at int64) {
+		s.add(mark, history.Event{Time: at + 2_000_000, Process: process, Type: kind, Tenure: &history.Tenure{Key: key, Holder: process, Client: process, At: at}})
+	}
+	tenure("first", "elector-1", history.Lead, base)
+	tenure("", "elector-1", history.Yield, base+4*second)
+	tenure("second", "elector-2", history.Lead, base+3*second)
+	return func(lines map[string]int64) check.Report {
+		r := goodVerdict()
+		r.Verdict, r.Sentence = check.Broken, "FAIL election.E2: elector-1 and elector-2 both held jepsen-e/lock-3 for 1.00 s."
+		r.Results[0].Verdict = check.Broken
+		r.Results[0].Findings = []check.Finding{{Guarantee: "E2", Verdict: check.Broken, Sentence: "elector-1 and elector-2 believed for 1.00 s at once that they held jepsen-e/lock-3.",
+			Time: base + 3*second, Lines: []int64{lines["second"], lines["first"]}, Keys: []string{key}, Faults: []string{"slow-disk-1"}}}
+		return r
+	}
+}

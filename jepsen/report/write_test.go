@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -154,5 +155,27 @@ func elements(t *testing.T, text string) []element {
 				all[len(all)-1].text += string(token)
 			}
 		}
+	}
+}
+
+func TestTwoHoldersAreShownSideBySide(t *testing.T) {
+	s := good(300)
+	dir := folder(t, s, twoHolders(s))
+	page := read(t, dir, "index.html")
+	inOrder(t, page, "no two of them believe at the same time", "elector-1", "elector-2", "Step by step", "19.000 s", "23.000 s", "elector-1", "until it yields", "22.000 s", "never", "elector-2", "until the end of the run")
+}
+
+func TestAFindingWithoutLinesShowsItsTime(t *testing.T) {
+	s := good(300)
+	dir := folder(t, s, func(map[string]int64) check.Report {
+		r := goodVerdict()
+		r.Verdict, r.Sentence = check.Broken, "FAIL liveness.D5: no write for 4 s."
+		r.Results[0].Findings = []check.Finding{{Guarantee: "D5", Verdict: check.Broken, Sentence: "No write succeeded for 4 s though all nodes ran.", Time: 5 * second}}
+		return r
+	})
+	page := read(t, dir, "index.html")
+	inOrder(t, page, "writes succeed again within a bounded time", "No write succeeded", "<svg", "kill-leader", "At about that time", "client")
+	for _, link := range regexp.MustCompile(`href="#(line-\d+)"`).FindAllStringSubmatch(page, -1) {
+		assert.Contains(t, page, `id="`+link[1]+`"`)
 	}
 }
