@@ -24,6 +24,8 @@ type fake struct {
 	numb     bool       // nothing has an effect
 	loses    bool       // kept files
 	stuck    string     // a node that once killed does not start
+	deaf     bool       // nodes do not end in good order
+	failNext int        // calls that fail
 
 	mu         sync.Mutex // never held while time goes by
 	nodes      map[string]*fakeNode
@@ -45,7 +47,7 @@ type fakeNode struct {
 	damage                 Damage // its files are so
 	kept                   *Damage
 	joined                 bool // it took part in the cluster since its files were kept
-	applied                uint64
+	applied, first         uint64
 	starts                 int
 }
 
@@ -78,7 +80,7 @@ func (f *fake) call(what string, nodes []string, change func(name string, n *fak
 		}
 		f.nodes[name].busy = true
 	}
-	fails := f.failures != nil && f.failures.IntN(20) == 0
+	fails := f.fails(20)
 	f.mu.Unlock()
 	time.Sleep(3 * time.Millisecond)
 	f.mu.Lock()
@@ -94,6 +96,15 @@ func (f *fake) call(what string, nodes []string, change func(name string, n *fak
 		return errFake
 	}
 	return nil
+}
+
+// fails says whether the next call fails, one in so many where calls fail at all.
+func (f *fake) fails(oneIn int) bool {
+	if f.failNext > 0 {
+		f.failNext--
+		return true
+	}
+	return f.failures != nil && f.failures.IntN(oneIn) == 0
 }
 
 func (f *fake) Nodes() []string { return f.names }
@@ -156,6 +167,9 @@ func (f *fake) step() {
 	if f.leads(f.leader) {
 		for _, name := range f.reach(f.leader) {
 			f.nodes[name].applied = uint64(now.Sub(f.began).Milliseconds())
+			if len(f.nodes[name].life.Flags) > 0 {
+				f.nodes[name].first = f.nodes[name].applied - f.nodes[name].applied%5000
+			}
 		}
 	}
 }
@@ -182,7 +196,7 @@ func (f *fake) Sample(ctx context.Context, node string) (history.Sample, error) 
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.step()
-	s := history.Sample{Role: "follower", Term: f.term, Applied: n.applied}
+	s := history.Sample{Role: "follower", Term: f.term, Applied: n.applied, First: n.first}
 	if f.leads(f.leader) && slices.Contains(f.reach(f.leader), node) {
 		s.Leader, s.Ready = f.leader, true
 		if node == f.leader {
@@ -217,6 +231,9 @@ func (f *fake) Start(_ context.Context, node string, life Life) error {
 
 func (f *fake) Stop(ctx context.Context, node string) error {
 	sleep(ctx, 200*time.Millisecond)
+	if f.deaf {
+		return errFake
+	}
 	return f.call("stop", []string{node}, func(name string, n *fakeNode) {
 		if !n.up || n.paused {
 			f.violate("stop of %s, which does not hear", name)
@@ -254,7 +271,7 @@ func (f *fake) Link(from, to string, c Condition) error {
 	if from == to {
 		f.violate("a link of %s to itself", from)
 	}
-	if f.failures != nil && f.failures.IntN(50) == 0 {
+	if f.fails(50) {
 		return errFake
 	}
 	if !f.numb {
