@@ -164,6 +164,7 @@ type Sample struct {
 	Revision  uint64 `json:"rv,omitempty"`
 	Commit    uint64 `json:"commit,omitempty"`
 	Applied   uint64 `json:"applied,omitempty"`
+	First     uint64 `json:"first,omitempty"`     // index that its log begins at: who lacks an earlier entry needs a snapshot
 	HashIndex uint64 `json:"hashIndex,omitempty"` // log index at which Hash was taken
 	Hash      string `json:"hash,omitempty"`
 	Ready     bool   `json:"ready,omitempty"`

@@ -9,8 +9,8 @@ import (
 func loadKinds() []Kind {
 	return []Kind{
 		{Name: "snapshot-pressure", Family: Load, Does: "Nodes keep little log, and one follower is cut off until it has to be sent a snapshot.",
-			Proof: "it falls behind", Nodes: 3, Shortest: 12 * time.Second,
-			act: act{aim: aimAtAll, strike: keepLittleLog, felt: fellBehind, lift: usualLife}},
+			Proof: "it lacks entries that no log holds any more", Nodes: 3, Shortest: 12 * time.Second,
+			act: act{aim: aimAtAll, strike: keepLittleLog, last: fillLog, felt: needsSnapshot, lift: usualLife}},
 		{Name: "overload", Family: Load, Does: "Clients send many times as much as usual.",
 			Proof: "more is called in a second", Bursts: true, draw: func(_ *rand.Rand, c *Choice) { c.Factor = 20 },
 			act: act{aim: func(*attack) error { return nil }, strike: func(*attack) error { return nil }, last: overload, felt: loaded}},
@@ -31,25 +31,34 @@ func keepLittleLog(a *attack) error {
 
 func (a *attack) firstOther(leader string) string { return a.others(leader)[0] }
 
-// fellBehind says how far the node that was cut off is behind.
-func fellBehind(a *attack) string {
-	behind := a.detail["behind"]
-	last, ok := a.observer.last(behind)
-	if !ok || last.err != nil {
-		return ""
+// fillLog has the workload write more, if it can, so that the log that is kept is soon left behind.
+func fillLog(a *attack) error {
+	if a.hooks.Burst != nil {
+		return a.hooks.Burst(a.ctx, pressure)
 	}
-	ahead := sceneOf(a.observer.since(last.begun.Add(-time.Second))).applied
-	if ahead <= last.sample.Applied || stoodStillAt(a, behind) == "" {
-		return ""
-	}
-	return fmt.Sprintf("%s fell %d entries behind", behind, ahead-last.sample.Applied)
+	a.wait()
+	return nil
 }
 
-// stoodStillAt is stoodStill of one node.
-func stoodStillAt(a *attack, node string) string {
-	one := *a
-	one.nodes = []string{node}
-	return stoodStill(&one)
+// pressure is how many times as much is written while a follower should fall behind.
+const pressure = 5
+
+// needsSnapshot says that the node that was cut off lacks entries that the logs of the others no longer hold.
+func needsSnapshot(a *attack) string {
+	behind, ok := a.observer.last(a.detail["behind"])
+	if !ok || behind.err != nil {
+		return ""
+	}
+	var first uint64
+	for _, o := range a.observer.since(a.struck) {
+		if o.err == nil && o.node != behind.node {
+			first = max(first, o.sample.First)
+		}
+	}
+	if first <= behind.sample.Applied+1 {
+		return ""
+	}
+	return fmt.Sprintf("%s was at %d when the logs of others began at %d, so it needed a snapshot", behind.node, behind.sample.Applied, first)
 }
 
 // overload has the workload send more until the fault should end.

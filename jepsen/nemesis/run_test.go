@@ -72,7 +72,7 @@ func (c *fakeClients) run(ctx context.Context) {
 		for range n {
 			c.call(ctx)
 		}
-		sleep(ctx, 50*time.Millisecond)
+		sleep(ctx, 100*time.Millisecond)
 	}
 }
 
@@ -211,7 +211,7 @@ func TestAnyPlanKeepsTheRules(t *testing.T) {
 				kinds = append(kinds, k.Name)
 			}
 		}
-		o := Options{Nodes: nodes, Bursts: true, Duration: time.Duration(rapid.IntRange(20, 60).Draw(r, "seconds")) * time.Second,
+		o := Options{Nodes: nodes, Bursts: true, Duration: time.Duration(rapid.IntRange(10, 40).Draw(r, "seconds")) * time.Second,
 			Overlap: float64(rapid.IntRange(1, 8).Draw(r, "overlap")), Pairs: [][2]string{{"corrupt", "power-loss-all"}, {"kill-all", "pause-all"}}}
 		seed := rapid.Uint64().Draw(r, "seed")
 		failing := rapid.Bool().Draw(r, "failing")

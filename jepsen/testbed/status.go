@@ -54,7 +54,7 @@ func (t *Testbed) Sample(ctx context.Context, name string) (history.Sample, erro
 	}
 	return history.Sample{
 		Role: status.Role, Leader: status.Leader, Term: status.Term, Revision: status.Revision, Commit: status.CommitIndex,
-		Applied: status.AppliedIndex, HashIndex: status.HashIndex, Hash: status.Hash, Ready: status.Ready,
+		Applied: status.AppliedIndex, First: status.FirstIndex, HashIndex: status.HashIndex, Hash: status.Hash, Ready: status.Ready,
 	}, nil
 }
 
