@@ -80,6 +80,8 @@ func linearStep(at register, s *step) []any {
 			ok = at != 0
 		case differs:
 			ok = at != 0 && int64(at) != s.demanded
+		case other:
+			ok = int64(at) != s.demanded
 		}
 		if ok {
 			return []any{at}

@@ -335,7 +335,7 @@ func (c *lists) restarted(node string, from, to int64) bool {
 			continue
 		}
 		switch w.Family {
-		case "pause", "partition", "packet":
+		case "partition", "packet":
 		default:
 			if len(w.Nodes) == 0 || slices.Contains(w.Nodes, node) {
 				return true

@@ -43,7 +43,7 @@ func (m *merger) deletions() {
 		m.claim(int32(i), at)
 	}
 	for _, at := range m.gone {
-		if e := &m.entries[at]; e.writer == none && !m.foreign(m.keys[e.key]) {
+		if e := &m.entries[at]; e.writer == none && !m.foreign(m.keys[e.key]) && (e.version.ID != "" || m.written[m.keys[e.key]]) {
 			perKey[e.key] = append(perKey[e.key], at)
 		}
 	}

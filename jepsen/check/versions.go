@@ -60,11 +60,13 @@ type merger struct {
 	same map[string]bool // IDs that a write which changes nothing sent again
 	gone []int32         // entries, before they are ordered, of objects that went
 	told map[int32]bool  // operations already found to have happened twice
+	// written are the keys that some operation writes. Others are somebody else's, if their versions carry no ID.
+	written map[string]bool
 }
 
 // register learns the names: which operation an ID is of, which object an operation is about.
 func (m *merger) register() {
-	m.told = make(map[int32]bool)
+	m.told, m.written = make(map[int32]bool), make(map[string]bool)
 	for i := range m.h.Operations {
 		op := &m.h.Operations[i]
 		m.opEntry[i], m.opKey[i] = none, none
@@ -76,6 +78,9 @@ func (m *merger) register() {
 		}
 		if !writes(op.F) {
 			continue
+		}
+		if key := m.opKey[i]; key != none && !m.written[op.Request.Key] {
+			m.written[op.Request.Key] = true
 		}
 		if op.Settled != history.Never {
 			m.lastWrite = max(m.lastWrite, op.Settled)
@@ -264,7 +269,7 @@ func (m *merger) author(at int32, e *entry, s *sight) int32 {
 	id := s.version.ID
 	writer, ok := m.writers[id]
 	if !ok {
-		if !m.foreign(s.version.Key) {
+		if !m.foreign(s.version.Key) && (id != "" || m.written[s.version.Key]) {
 			m.broke(phantom(s.by), proof, "%s saw revision %d of %s, which no operation of this history wrote (its write is named %q)", s.who(m.log), s.version.Revision, s.version.Key, id)
 		}
 		return none

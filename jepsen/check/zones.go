@@ -281,6 +281,7 @@ const (
 	absent
 	present
 	differs // it is there, in another version than the one demanded
+	other   // it is not there in the version demanded
 )
 
 // claim is what a refused operation says of the object.
@@ -288,7 +289,7 @@ func claim(op *history.Operation) int {
 	precondition := op.Request.Revision != "" && op.Request.Revision != "0"
 	switch op.Answer.Code {
 	case 404:
-		if op.F == history.Get && op.Request.Revision != "" {
+		if op.Answer.Reason != "NotFound" || op.F == history.Get && op.Request.Revision != "" {
 			return nothing
 		}
 		return absent
@@ -296,7 +297,10 @@ func claim(op *history.Operation) int {
 		switch {
 		case op.Answer.Reason == "AlreadyExists" && op.F == history.Create && !op.Request.Generate:
 			return present
-		case op.Answer.Reason == "Conflict" && precondition && op.Request.UID == "" && op.F != history.Create:
+		case op.Answer.Reason == "Conflict" && precondition && op.F != history.Create:
+			if op.Request.UID != "" && op.F != history.Delete {
+				return other // a write that names a uid creates nothing
+			}
 			return differs
 		}
 	case 422:
@@ -318,10 +322,10 @@ func (z *zones) refusal(i int32, op *history.Operation) {
 	at := z.state(key)
 	first := at
 	demanded := uint64(0)
-	if says == differs {
+	if says == differs || says == other {
 		demanded, _ = strconv.ParseUint(op.Request.Revision, 10, 64)
 	}
-	if at == none && says != absent && len(z.byKey[key]) > 0 {
+	if at == none && (says == present || says == differs) && len(z.byKey[key]) > 0 {
 		at = z.byKey[key][0] // the first that makes it present
 		if z.entries[at].gone {
 			return // it was there before the history began
@@ -338,6 +342,8 @@ func (z *zones) refusal(i int32, op *history.Operation) {
 		if at != none {
 			at = z.entries[at].flip
 		}
+	case says == other && there && z.entries[at].revision == demanded:
+		at = z.entries[at].next
 	case says == differs && (!there || z.entries[at].revision == demanded):
 		for at != none && (z.entries[at].gone || z.entries[at].revision == demanded) {
 			at = z.entries[at].next
