@@ -194,7 +194,7 @@ func (m *merger) unknowns() {
 	resolved, open := 0, 0
 	for i := range m.h.Operations {
 		op := &m.h.Operations[i]
-		if !writes(op.F) || m.opEntry[i] != none || op.Request.Same && op.Outcome == history.OK {
+		if !writes(op.F) || m.opEntry[i] != none || op.Request.Same && (op.Outcome == history.OK || op.F == history.Patch || op.Request.UID != "") {
 			continue
 		}
 		if op.Outcome != history.Info && !(op.Outcome == history.OK && op.F == history.Delete) {

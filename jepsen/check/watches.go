@@ -53,7 +53,7 @@ func (w *watches) stream(s *history.Stream) {
 		if !ok {
 			return // it ended before its beginning was whole
 		}
-		if !v.initial(changes[:n], changes[n].Revision, asked) {
+		if !v.initial(changes[:n], changes[n].Revision, asked, true) {
 			return
 		}
 		v.start, v.startOf = changes[n].Revision, "its initial events"
@@ -66,7 +66,7 @@ func (w *watches) stream(s *history.Stream) {
 			return // nothing tells whether its beginning was whole
 		}
 		v.start = v.implied(n)
-		if !v.initial(changes[:n], v.start, 0) {
+		if !v.initial(changes[:n], v.start, 0, n < len(changes)) {
 			return
 		}
 		v.startOf = "what it began with"
@@ -142,8 +142,8 @@ func (v *viewer) implied(n int) uint64 {
 	return greatest
 }
 
-// initial judges the events that show the state at the beginning (W8).
-func (v *viewer) initial(changes []history.Arrival, revision, asked uint64) bool {
+// initial judges the events that show the state at the beginning (W8). whole says that all of them were delivered.
+func (v *viewer) initial(changes []history.Arrival, revision, asked uint64, whole bool) bool {
 	proof := evidence{v.s.Invoked, v.s.Opened, []int64{v.s.Index}, nil}
 	if revision < asked {
 		v.broke("W8", proof, "%s asked for initial events not older than revision %d and got those of %d", v.name(), asked, revision)
@@ -180,7 +180,7 @@ func (v *viewer) initial(changes []history.Arrival, revision, asked uint64) bool
 	}
 	for key := range v.keys {
 		k := int32(key)
-		if shown[k] || !v.holds(v.scope, k) || v.open(k, v.s.Opened) {
+		if !whole || shown[k] || !v.holds(v.scope, k) || v.open(k, v.s.Opened) {
 			continue
 		}
 		if current := v.at(k, revision); v.matches(v.scope, current) && (!v.foreign(v.keys[k]) || v.complete(v.entries[current].revision, revision)) {
