@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/leasehold/leasehold/jepsen/history"
@@ -25,6 +26,7 @@ type crew struct {
 	jobs    []*job
 	streams int // watches of the whole store on each node
 	made    []string
+	bursts  atomic.Int64 // that there were
 }
 
 func (c *crew) Name() string { return c.name }

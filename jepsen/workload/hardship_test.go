@@ -1,17 +1,21 @@
 package workload_test
 
 import (
+	"context"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/leasehold/leasehold/jepsen/history"
+	"github.com/leasehold/leasehold/jepsen/workload"
 )
 
 // unkind does a part of what is asked, and answers a part of that.
@@ -163,4 +167,29 @@ func TestNamespacesAreMadeWhereTheyMustBeAndRemovedAgain(t *testing.T) {
 	}, time.Second, "append")
 	assert.Equal(t, 2, asked, "what is there is not made")
 	assert.Empty(t, there)
+}
+
+func TestABurstIsManyTimesTheUsual(t *testing.T) {
+	n := 0
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		var o workload.Options
+		o.Recorder = history.NewRecorder(io.Discard, func(e history.Event) {
+			if e.Type == history.Invoke && strings.HasPrefix(e.Process, "burst") {
+				n++
+			}
+		})
+		o.Rate, o.Clients, o.Prefix, o.Endpoints = 20, 5, "t", nodes(f)
+		w, err := workload.New(o, "register")
+		require.NoError(t, err)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		var all sync.WaitGroup
+		all.Go(func() { assert.NoError(t, w.Run(ctx)) })
+		burst, end := context.WithTimeout(ctx, 5*time.Second)
+		defer end()
+		require.NoError(t, w.Burst(burst, 20))
+		all.Wait()
+	})
+	assert.InDelta(t, 20*20*5, n, 200)
 }

@@ -42,10 +42,11 @@ func New(o Options, names ...string) (Workload, error) {
 	for _, s := range shares {
 		total += s.weight
 	}
-	g := &crew{scene: &scene{Options: o}, name: strings.Join(names, ","), streams: 1}
+	g := &crew{scene: &scene{Options: o, objects: newReader()}, name: strings.Join(names, ","), streams: 1}
 	for i, s := range shares {
 		part := float64(s.weight) / float64(total)
-		g.jobs = append(g.jobs, &job{scene: g.scene, name: s.name, label: jobLabel(shares[:i], s.name), task: s.task,
+		label := jobLabel(shares[:i], s.name)
+		g.jobs = append(g.jobs, &job{scene: g.scene, label: label, home: label, task: s.task,
 			rate: o.Rate * part, clients: max(1, int(float64(o.Clients)*part+0.5))})
 		if s.name == "watch" {
 			g.streams = 2
@@ -100,6 +101,7 @@ func sharesOf(name string) ([]share, error) {
 // scene is what all workers of a workload share.
 type scene struct {
 	Options
+	objects  *reader
 	first    atomic.Uint64 // the revision that the store had at the beginning
 	frontier atomic.Uint64 // the highest revision that any worker was told of
 	doubt    atomic.Bool   // some write's outcome is unknown
@@ -135,15 +137,15 @@ func (s *scene) reach(revision uint64) {
 // job is one workload at work: its workers' names, rate and namespaces.
 type job struct {
 	*scene
-	name    string
-	label   string // its name in the history and in namespaces
+	label   string // begins its workers' names
+	home    string // its name in namespaces
 	task    func(context.Context, *job) error
 	rate    float64
 	clients int
 }
 
 // namespace is the n-th of the job's own.
-func (j *job) namespace(n int) string { return j.Prefix + "-" + j.label + "-" + strconv.Itoa(n) }
+func (j *job) namespace(n int) string { return j.Prefix + "-" + j.home + "-" + strconv.Itoa(n) }
 
 // spaces is how many namespaces each job may use.
 const spaces = 3

@@ -49,3 +49,22 @@ func TestWhatIsNoLeaseIsMalformed(t *testing.T) {
 		assert.NotEmpty(t, malformed, bad)
 	}
 }
+
+func TestAReaderReadsAlikeWhetherItRemembersOrNot(t *testing.T) {
+	r := newReader()
+	for range 2 {
+		for n := range remembered + 10 {
+			raw := []byte(strings.Replace(whole, "1005", text(uint64(n+1)), 1))
+			v, malformed := r.version(raw)
+			if v.Revision != uint64(n+1) || malformed != "" || len(v.Elements) != 3 {
+				t.Fatalf("%d is read as %+v, %s", n+1, v, malformed)
+			}
+		}
+	}
+	assert.LessOrEqual(t, len(r.now)+len(r.old), 2*remembered)
+	bad := []byte(strings.Replace(whole, "1005", "x", 1))
+	_, first := r.version(bad)
+	_, again := r.version(bad)
+	assert.NotEmpty(t, first)
+	assert.Equal(t, first, again)
+}

@@ -61,7 +61,7 @@ func TestOutcomesOfAttempts(t *testing.T) {
 func stage(t *testing.T, url string, transport http.RoundTripper) (*worker, Endpoint, func() *history.History) {
 	t.Helper()
 	var file bytes.Buffer
-	s := &scene{Options: Options{Recorder: history.NewRecorder(&file, nil), Prefix: "t"}}
+	s := &scene{Options: Options{Recorder: history.NewRecorder(&file, nil), Prefix: "t"}, objects: newReader()}
 	e := Endpoint{Node: "node-1", URL: url, Client: &http.Client{Transport: transport}, Token: "secret"}
 	s.Endpoints = []Endpoint{e}
 	return s.worker("w"), e, func() *history.History {

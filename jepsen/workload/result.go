@@ -40,7 +40,7 @@ type status struct {
 }
 
 // read puts into the answer what its body says.
-func (r *result) read(f string, body []byte) {
+func (r *result) read(f string, body []byte, objects *reader) {
 	switch {
 	case r.Outcome != history.OK:
 		var s status
@@ -51,17 +51,17 @@ func (r *result) read(f string, body []byte) {
 			r.Answer.Error = s.Message
 		}
 	case f == history.List:
-		r.readList(body)
+		r.readList(body, objects)
 	case f == history.Delete:
-		r.readDeletion(body)
+		r.readDeletion(body, objects)
 	default:
-		v, malformed := version(body)
+		v, malformed := objects.version(body)
 		r.Answer.Version, r.Answer.Malformed = &v, malformed
 	}
 }
 
 // readDeletion reads a Status with the uid of what is gone, or the object where it lives on until its finalizers are gone.
-func (r *result) readDeletion(body []byte) {
+func (r *result) readDeletion(body []byte, objects *reader) {
 	var s status
 	if err := json.Unmarshal(body, &s); err != nil {
 		r.Answer.Malformed = fmt.Sprintf("a deletion answered with no JSON: %v", err)
@@ -71,11 +71,11 @@ func (r *result) readDeletion(body []byte) {
 		r.Answer.Version = &history.Version{UID: s.Details.UID}
 		return
 	}
-	v, malformed := version(body)
+	v, malformed := objects.version(body)
 	r.Answer.Version, r.Answer.Malformed = &v, malformed
 }
 
-func (r *result) readList(body []byte) {
+func (r *result) readList(body []byte, objects *reader) {
 	var l struct {
 		Metadata struct {
 			ResourceVersion string `json:"resourceVersion"`
@@ -94,7 +94,7 @@ func (r *result) readList(body []byte) {
 	r.Answer.Revision, r.Answer.More, r.Continue = revision, l.Metadata.Continue != "", l.Metadata.Continue
 	r.Answer.Items = make([]history.Version, len(l.Items))
 	for i, raw := range l.Items {
-		v, malformed := version(raw)
+		v, malformed := objects.version(raw)
 		r.Answer.Items[i] = v
 		if malformed != "" && r.Answer.Malformed == "" {
 			r.Answer.Malformed = v.Key + ": " + malformed

@@ -113,7 +113,7 @@ func (w *worker) follow(ctx context.Context, cancel func(), e Endpoint, s stream
 		if s.Idle > 0 {
 			idle.Stop() // a slow Each is not the server's silence
 		}
-		change := f.change()
+		change := f.change(w.scene.objects)
 		w.scene.glimpse(change)
 		w.scene.Recorder.Record(history.Event{Process: w.process(), Type: history.Seen, Node: e.Node, Change: &change})
 		if change.Type == "ERROR" {
@@ -147,11 +147,11 @@ type frame struct {
 // initialEnd is the annotation of the bookmark after initial events.
 const initialEnd = "k8s.io/initial-events-end"
 
-func (f frame) change() history.Change {
+func (f frame) change(objects *reader) history.Change {
 	change := history.Change{Type: f.Type}
 	switch f.Type {
 	case "ADDED", "MODIFIED", "DELETED":
-		v, malformed := version(f.Object)
+		v, malformed := objects.version(f.Object)
 		change.Version, change.Malformed = &v, malformed
 	case "BOOKMARK":
 		var o object

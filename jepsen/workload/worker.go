@@ -77,7 +77,7 @@ func (w *worker) do(ctx context.Context, e Endpoint, f string, request history.R
 		answer.Error = x.err.Error()
 	}
 	r := result{Answer: &answer, Outcome: outcome(f, x), Header: header}
-	r.read(f, body)
+	r.read(f, body, w.scene.objects)
 	w.scene.saw(&answer)
 	w.scene.Recorder.Record(history.Event{Process: w.process(), Type: r.Outcome, F: f, Node: e.Node, Answer: &answer})
 	if r.Outcome == history.Info {

@@ -40,6 +40,8 @@ type Workload interface {
 	//
 	// Faults must be healed, or about to be, when ctx ends: then it waits up to a minute for what cannot be done at once.
 	Run(ctx context.Context) error
+	// Burst has further clients do factor times the usual until ctx ends, which must be before that of Run does.
+	Burst(ctx context.Context, factor int) error
 	// Cleanup removes what the workload left in the cluster, for a cluster that lives on. It records nothing, so it must come
 	// after Run.
 	Cleanup(ctx context.Context) error

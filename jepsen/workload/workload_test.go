@@ -22,10 +22,7 @@ func lived(t *testing.T, server func() *fake, span time.Duration, names ...strin
 	var file bytes.Buffer
 	synctest.Test(t, func(t *testing.T) {
 		f := server()
-		o := workload.Options{Recorder: history.NewRecorder(&file, nil), Seed: 7, Rate: 200, Clients: 10, Prefix: "t"}
-		for n := range 3 {
-			o.Endpoints = append(o.Endpoints, workload.Endpoint{Node: fmt.Sprintf("node-%d", n+1), URL: "http://fake", Client: &http.Client{Transport: direct{f}}})
-		}
+		o := workload.Options{Recorder: history.NewRecorder(&file, nil), Seed: 7, Rate: 200, Clients: 10, Prefix: "t", Endpoints: nodes(f)}
 		w, err := workload.New(o, names...)
 		require.NoError(t, err)
 		ctx, cancel := context.WithTimeout(t.Context(), span)
@@ -37,6 +34,15 @@ func lived(t *testing.T, server func() *fake, span time.Duration, names ...strin
 	h, err := history.Read(&file)
 	require.NoError(t, err)
 	return h
+}
+
+// nodes are three doors to one server.
+func nodes(f *fake) []workload.Endpoint {
+	var all []workload.Endpoint
+	for n := range 3 {
+		all = append(all, workload.Endpoint{Node: fmt.Sprintf("node-%d", n+1), URL: "http://fake", Client: &http.Client{Transport: direct{f}}})
+	}
+	return all
 }
 
 // kinds counts operations by what they are and how they ended.
