@@ -3,8 +3,6 @@ package testbed
 import (
 	"errors"
 	"fmt"
-	"strings"
-	"time"
 
 	"github.com/leasehold/leasehold/jepsen/nemesis"
 )
@@ -16,6 +14,13 @@ func (t *Testbed) Supports(c nemesis.Capability) error {
 		return fmt.Errorf("%s: %w", c, nemesis.ErrUnsupported)
 	case nemesis.CanSetClock:
 		return t.supportsClock()
+	case nemesis.CanScaleTimeouts:
+		if !t.scalable {
+			return fmt.Errorf("%s: this server has no flag --election-timeout: %w", c, nemesis.ErrUnsupported)
+		}
+		return nil
+	case nemesis.CanTransfer:
+		return nil // the server may yet answer that it cannot
 	case nemesis.CanChangeMembers:
 		return fmt.Errorf("%s: the server has no commands for it: %w", c, nemesis.ErrUnsupported)
 	}
@@ -71,27 +76,5 @@ func (t *Testbed) Disk(name string, d nemesis.Disk) error {
 	}
 	return fmt.Errorf("disk of %s: %w", name, nemesis.ErrUnsupported)
 }
-
-// Damage changes the files of a node that is down.
-func (t *Testbed) Damage(name string, d nemesis.Damage, seed uint64) (string, error) {
-	return "", fmt.Errorf("damage to %s: %w", name, nemesis.ErrUnsupported)
-}
-
-// Clock sets a node's wall clock off.
-func (t *Testbed) Clock(name string, offset time.Duration) error {
-	if err := t.supportsClock(); err != nil {
-		return fmt.Errorf("clock of %s: %w", name, err)
-	}
-	return nil
-}
-
-func (t *Testbed) supportsClock() error {
-	if strings.Contains(t.version, "instrumented") {
-		return nil
-	}
-	return fmt.Errorf("only an instrumented server reads its clock where the harness can set it: %w", nemesis.ErrUnsupported)
-}
-
-func (t *Testbed) clockEnvironment(*node) []string { return nil }
 
 func (t *Testbed) closeFaults() error { return nil }

@@ -19,11 +19,12 @@ import (
 
 // Testbed is a cluster of real processes. All its methods may be called at the same time, but Close, which is the last.
 type Testbed struct {
-	options Options
-	mode    Mode
-	why     string
-	version string // what the binary says of itself
-	logger  hclog.Logger
+	options  Options
+	mode     Mode
+	why      string
+	version  string // what the binary says of itself
+	scalable bool   // it has the flag --election-timeout
+	logger   hclog.Logger
 
 	order []string // the nodes' names
 	nodes map[string]*node
@@ -55,11 +56,9 @@ func Open(ctx context.Context, options Options) (*Testbed, error) {
 }
 
 func (t *Testbed) open(ctx context.Context) (err error) {
-	version, err := exec.CommandContext(ctx, t.options.Binary, "version").CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("%s version: %w: %s", t.options.Binary, err, version)
+	if err := t.askBinary(ctx); err != nil {
+		return err
 	}
-	t.version = strings.TrimSpace(string(version))
 	for k := 1; k <= t.options.Nodes; k++ {
 		id := fmt.Sprintf("n%d", k)
 		n := &node{id: id, dir: filepath.Join(t.options.Dir, "nodes", id)}
@@ -81,6 +80,21 @@ func (t *Testbed) open(ctx context.Context) (err error) {
 		}
 	}
 	return t.AwaitReady(ctx, t.order...)
+}
+
+// askBinary learns what the server can do.
+func (t *Testbed) askBinary(ctx context.Context) error {
+	version, err := exec.CommandContext(ctx, t.options.Binary, "version").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%s version: %w: %s", t.options.Binary, err, version)
+	}
+	help, err := exec.CommandContext(ctx, t.options.Binary, "serve", "--help").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%s serve --help: %w: %s", t.options.Binary, err, help)
+	}
+	t.version = strings.TrimSpace(string(version))
+	t.scalable = strings.Contains(string(help), "--election-timeout ")
+	return nil
 }
 
 // Mode is the kind of place that was chosen. Why says, in a sentence, why no stronger one was; "" if that is Root.
