@@ -165,7 +165,7 @@ func newestSnapshot(data string) (string, error) {
 	return newest, nil
 }
 
-// empty removes what is in a directory, which may be the root of a mounted disk.
+// empty removes what is in a directory.
 func empty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -173,9 +173,7 @@ func empty(dir string) error {
 	}
 	var faults []error
 	for _, entry := range entries {
-		if entry.Name() != "lost+found" {
-			faults = append(faults, os.RemoveAll(filepath.Join(dir, entry.Name())))
-		}
+		faults = append(faults, os.RemoveAll(filepath.Join(dir, entry.Name())))
 	}
 	return errors.Join(faults...)
 }

@@ -19,7 +19,7 @@ func TestDamageIsDecidedByItsSeedAndCanBeTakenBack(t *testing.T) {
 	require.ErrorContains(t, err, "the node runs")
 	require.NoError(t, b.Kill("n1"))
 	require.NoError(t, b.Keep("n1"))
-	log := filepath.Join(b.Dir("n1"), "data", "raft.db")
+	log := filepath.Join(b.DataDir("n1"), "raft.db")
 	whole, err := os.ReadFile(log)
 	require.NoError(t, err)
 
@@ -47,7 +47,7 @@ func TestDamageIsDecidedByItsSeedAndCanBeTakenBack(t *testing.T) {
 
 	_, err = b.Damage("n1", nemesis.Wipe, 1)
 	require.NoError(t, err)
-	left, err := os.ReadDir(filepath.Join(b.Dir("n1"), "data"))
+	left, err := os.ReadDir(filepath.Join(b.DataDir("n1")))
 	require.NoError(t, err)
 	assert.Empty(t, left)
 

@@ -61,8 +61,6 @@ func copyTree(to, from string) error {
 		}
 		target := filepath.Join(to, below)
 		switch {
-		case entry.Name() == "lost+found":
-			return fs.SkipDir
 		case entry.IsDir():
 			return os.MkdirAll(target, 0o700)
 		case entry.Type().IsRegular():

@@ -25,7 +25,13 @@ const patience = 60 * time.Second
 // binary is the server, built once for all tests.
 var binary string
 
-func TestMain(m *testing.M) { os.Exit(runTests(m)) }
+func TestMain(m *testing.M) {
+	if err := testbed.Enter(testbed.Auto); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(runTests(m))
+}
 
 func runTests(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "testbed")

@@ -1,6 +1,7 @@
 package testbed
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,15 +14,16 @@ import (
 
 // node is one member of the cluster, whether it runs or not.
 type node struct {
-	id  string
-	dir string
+	id      string
+	dir     string
+	mounted string // its data directory while that is on a disk of its own; only opening and closing write it
 
 	mu    sync.Mutex // guards what follows; held while a process is being started
 	life  *process   // the current or the last, nil before the first
 	lives int
 }
 
-func (n *node) data() string   { return filepath.Join(n.dir, "data") }
+func (n *node) data() string   { return cmp.Or(n.mounted, filepath.Join(n.dir, "data")) }
 func (n *node) stderr() string { return filepath.Join(n.dir, "stderr.log") }
 func (n *node) argv() string   { return filepath.Join(n.dir, "argv") }
 

@@ -62,7 +62,7 @@ func (p *passage) own(conn net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.over {
-		conn.Close()
+		closeWithReset(conn)
 		return false
 	}
 	p.ends = append(p.ends, conn)
@@ -79,11 +79,19 @@ func (p *passage) finish(reset bool) {
 	p.over = true
 	p.cancel()
 	for _, end := range p.ends {
-		if tcp, ok := end.(*net.TCPConn); ok && reset {
-			_ = tcp.SetLinger(0) // fails when the other side has closed already
+		if reset {
+			closeWithReset(end)
+		} else {
+			end.Close()
 		}
-		end.Close()
 	}
+}
+
+func closeWithReset(conn net.Conn) {
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0) // fails when the other side has closed already
+	}
+	conn.Close()
 }
 
 // passable waits until a direction delivers, and returns its condition.

@@ -122,6 +122,8 @@ func TestDoorThatIsShutRefusesAndKeepsItsPort(t *testing.T) {
 
 func TestResetBreaksWhatThereIsAndWhatComes(t *testing.T) {
 	w := layWire(t)
+	say(t, w.near, "a")
+	hear(t, w.far, "a")
 	w.links.set(back, nemesis.Condition{Reset: true})
 	w.door.reset()
 	for _, end := range []net.Conn{w.near, w.far} {
@@ -129,8 +131,9 @@ func TestResetBreaksWhatThereIsAndWhatComes(t *testing.T) {
 		assert.ErrorContains(t, err, "reset")
 	}
 	late, err := net.Dial("tcp4", w.door.port.address())
-	require.NoError(t, err)
-	defer late.Close()
-	_, err = late.Read(make([]byte, 1))
+	if err == nil { // the reset may come as early as that
+		defer late.Close()
+		_, err = late.Read(make([]byte, 1))
+	}
 	assert.ErrorContains(t, err, "reset")
 }

@@ -84,17 +84,22 @@ func (t *Testbed) open(ctx context.Context) (err error) {
 
 // askBinary learns what the server can do.
 func (t *Testbed) askBinary(ctx context.Context) error {
-	version, err := exec.CommandContext(ctx, t.options.Binary, "version").CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("%s version: %w: %s", t.options.Binary, err, version)
+	ask := func(args ...string) (string, error) {
+		cmd := exec.CommandContext(ctx, t.options.Binary, args...)
+		cmd.Env = t.options.environment()
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			return "", fmt.Errorf("%s %s: %w: %s", t.options.Binary, strings.Join(args, " "), err, out)
+		}
+		return strings.TrimSpace(string(out)), nil
 	}
-	help, err := exec.CommandContext(ctx, t.options.Binary, "serve", "--help").CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("%s serve --help: %w: %s", t.options.Binary, err, help)
+	var err error
+	if t.version, err = ask("version"); err != nil {
+		return err
 	}
-	t.version = strings.TrimSpace(string(version))
-	t.scalable = strings.Contains(string(help), "--election-timeout ")
-	return nil
+	help, err := ask("serve", "--help")
+	t.scalable = strings.Contains(help, "--election-timeout ")
+	return err
 }
 
 // Mode is the kind of place that was chosen. Why says, in a sentence, why no stronger one was; "" if that is Root.
@@ -107,8 +112,9 @@ func (t *Testbed) Version() string { return t.version }
 // Nodes are the names of all nodes, whether they run or not.
 func (t *Testbed) Nodes() []string { return append([]string(nil), t.order...) }
 
-// Dir is where a node's files are: stderr.log, argv and data.
-func (t *Testbed) Dir(node string) string { return filepath.Join(t.options.Dir, "nodes", node) }
+// Dir is where a node's files are: stderr.log, argv, and after Close its data. DataDir is where the data is until then.
+func (t *Testbed) Dir(node string) string     { return filepath.Join(t.options.Dir, "nodes", node) }
+func (t *Testbed) DataDir(node string) string { return t.nodes[node].data() }
 
 func (t *Testbed) secrets() string { return filepath.Join(t.options.Dir, "secrets") }
 
