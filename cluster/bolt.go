@@ -17,6 +17,8 @@ import (
 	boltdb "github.com/hashicorp/raft-boltdb/v2"
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
+
+	"github.com/leasehold/leasehold/fsm/seeded"
 )
 
 // boltLockTimeout is how long to wait for another process to let the file go; a restart may overlap with the end of the
@@ -70,7 +72,7 @@ func createBolt(path string) error {
 // open opens a file that is known to be whole. Bolt panics where it finds otherwise.
 func open(path string) (store *boltdb.BoltStore, err error) {
 	defer recoverDamage(path, &err)
-	store, err = boltdb.New(boltdb.Options{Path: path, BoltOptions: boltOptions(false)})
+	store, err = boltdb.New(boltdb.Options{Path: path, BoltOptions: boltOptions(false), NoSync: seeded.NoSync})
 	if err != nil {
 		return nil, refuse(path, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"github.com/leasehold/leasehold/fsm"
+	"github.com/leasehold/leasehold/fsm/seeded"
 )
 
 var (
@@ -157,6 +158,10 @@ func (c *committer) flush() {
 		c.bytes -= size
 		c.entries++
 		c.mu.Unlock()
+		if seeded.AckEarly {
+			c.dispatchUnawaited(groups)
+			continue
+		}
 		c.dispatch(groups)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/leasehold/leasehold/fsm"
+	"github.com/leasehold/leasehold/fsm/seeded"
 )
 
 const (
@@ -47,6 +48,8 @@ func (r *proposer) send(to view) time.Duration {
 	switch {
 	case len(r.waiting) > 0 && now.Before(r.resume):
 		return r.resume.Sub(now)
+	case len(r.flights) > 0 && seeded.DoubleApply:
+		return impatience / 4
 	case len(r.flights) > 0:
 		return hungAfter / 4
 	}
@@ -59,6 +62,8 @@ func (r *proposer) recall(to view, now time.Time) {
 	for f := range r.flights {
 		switch {
 		case to.leader != "" && to.epoch != f.view.epoch:
+			r.ground(f, true)
+		case seeded.DoubleApply && f.view.leader != r.node.config.ID && now.Sub(f.sent) > impatience:
 			r.ground(f, true)
 		case f.view.leader != r.node.config.ID && now.Sub(f.sent) > hungAfter:
 			r.node.links.hung(f.view.leader)
@@ -174,7 +179,7 @@ func (r *proposer) land(f *flight, results []fsm.Result, err error) {
 			revision = max(revision, results[i].Revision)
 		}
 	}
-	if r.node.machine.State().Revision() >= revision {
+	if r.node.machine.State().Revision() >= revision || seeded.AckEarly {
 		release(answered)
 		return
 	}

@@ -59,9 +59,16 @@ func (c *deafConn) Close() error {
 	return c.Conn.Close()
 }
 
-// A follower proposes, the leader commits and answers, the answer is lost and the leader dies. The follower sends the
-// command again to the next leader, and gets the answer that it missed.
-func TestProposalSentTwiceAcrossAChangeOfLeaderAppliesOnce(t *testing.T) {
+// answer is what a proposal came to.
+type answer struct {
+	result fsm.Result
+	err    error
+}
+
+// unheard lets a follower propose; the leader commits and answers, the answer is lost and the leader dies. The follower
+// sends the command again to the next leader. It returns the answer to that, the follower, and the revision that the leader
+// gave.
+func unheard(t *testing.T) (second answer, node *cluster.Node, first uint64) {
 	deaf := make(map[string]*deafness)
 	for _, id := range []string{"node-1", "node-2", "node-3"} {
 		deaf[id] = &deafness{}
@@ -78,34 +85,32 @@ func TestProposalSentTwiceAcrossAChangeOfLeaderAppliesOnce(t *testing.T) {
 	}})
 	ctx := patient(t)
 	leader, follower := c.Leader(), c.Follower()
-	node := c.Node(follower)
+	node = c.Node(follower)
 	_, err := node.Propose(ctx, create("before", "value")) // opens session and connection
 	require.NoError(t, err)
 
 	deaf[node.Status().ID].begin()
-	type answer struct {
-		result fsm.Result
-		err    error
-	}
 	answered := make(chan answer, 1)
 	go func() {
 		result, err := node.Propose(ctx, create("once", "value"))
 		answered <- answer{result, err}
 	}()
-	var revision uint64
 	c.Eventually(func() error {
 		object := c.Node(leader).State().Get(key("once"))
 		if object == nil {
 			return context.DeadlineExceeded
 		}
-		revision = object.Revision
+		first = object.Revision
 		return nil
 	})
 	c.Crash(leader)
 	deaf[node.Status().ID].end()
+	return <-answered, node, first
+}
 
-	a := <-answered
-	require.NoError(t, a.err)
-	require.Equal(t, fsm.Result{Outcome: fsm.Accepted, Revision: revision}, a.result, "a second application would find that it exists")
+func TestProposalSentTwiceAcrossAChangeOfLeaderAppliesOnce(t *testing.T) {
+	second, node, revision := unheard(t)
+	require.NoError(t, second.err)
+	require.Equal(t, fsm.Result{Outcome: fsm.Accepted, Revision: revision}, second.result, "a second application would find that it exists")
 	require.Equal(t, revision, node.State().Get(key("once")).Revision)
 }

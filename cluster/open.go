@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"github.com/leasehold/leasehold/fsm"
+	"github.com/leasehold/leasehold/fsm/seeded"
 )
 
 // Open starts a node. It returns as soon as the node runs, which is long before it is ready if its peers are not there
@@ -36,6 +37,9 @@ func prepare(config Config) (*Node, error) {
 		return nil, err
 	}
 	config = config.withDefaults()
+	if seeded.WatchGapAfterSnapshot {
+		config.TailEvents = -1
+	}
 	inner, ok := config.Transport.(innerTransport)
 	if !ok {
 		return nil, errors.New("the transport lacks pre-vote or a way to close it")

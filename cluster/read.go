@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/leasehold/leasehold/fsm/seeded"
 )
 
 // roundTimeout is how long one attempt at a read index may take, on the leader and asked of the leader.
@@ -58,6 +60,9 @@ func (n *Node) barrier() (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
+	if seeded.AppliedIndex {
+		return index, n.handedOver(ctx, index)
+	}
 	return index, n.machine.WaitIndex(ctx, index)
 }
 
@@ -91,6 +96,9 @@ func (n *Node) readIndex(ctx context.Context, leader string) (uint64, error) {
 //     would otherwise be overlooked.
 func (n *Node) round() (uint64, error) {
 	term := n.term.Load()
+	if seeded.ReadBeforeNoop && term == nil && n.hasBeenElected() {
+		return n.core().CommitIndex(), nil
+	}
 	if term == nil {
 		return 0, errNotLeader
 	}
@@ -101,6 +109,9 @@ func (n *Node) round() (uint64, error) {
 
 	ctx, cancel := context.WithTimeout(term.ctx, roundTimeout)
 	defer cancel()
+	if seeded.ReadVerifyLeader {
+		return n.verifiedByRaft(ctx, index)
+	}
 	self := raft.ServerID(n.config.ID)
 	var again *time.Timer
 	for {

@@ -3,6 +3,8 @@ package cluster_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
 	"sync"
 	"testing"
 	"time"
@@ -50,10 +52,11 @@ func (l *lateAnswers) AppendEntries(id raft.ServerID, target raft.ServerAddress,
 	return err
 }
 
-// A leader is cut off while the answer to one of its heartbeats is on its way. Another leader is elected and commits.
-// Then the old leader is asked, and the answer arrives: raft.VerifyLeader takes it as proof of leadership, though it was
-// given before the other election. A read barrier must not.
-func TestBarrierDoesNotCountAnswersToEarlierRequests(t *testing.T) {
+// deposed lets a leader be asked that does not know of its successor: it is cut off while the answer to one of its
+// heartbeats is on its way, another leader is elected and commits, the old one is asked, and then the answer arrives. It
+// returns the old leader and what its barrier said. raft.VerifyLeader takes that answer as proof of leadership, though it
+// was given before the other election.
+func deposed(t *testing.T) (old *cluster.Node, barrier error) {
 	transports := make(map[string]*lateAnswers)
 	c := clustertest.New(t, 3, clustertest.Options{Change: func(config *cluster.Config) {
 		config.ElectionTimeout = 20 * time.Second // the old leader's lease shall not end before the test
@@ -85,8 +88,8 @@ func TestBarrierDoesNotCountAnswersToEarlierRequests(t *testing.T) {
 
 	short, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	barrier := make(chan error, 1)
-	go func() { barrier <- old.Barrier(short) }()
+	answered := make(chan error, 1)
+	go func() { answered <- old.Barrier(short) }()
 	c.Eventually(func() error {
 		if !old.RoundRunning() {
 			return errors.New("no round runs")
@@ -99,7 +102,104 @@ func TestBarrierDoesNotCountAnswersToEarlierRequests(t *testing.T) {
 	}
 	close(release)
 	require.NoError(t, verify.Error(), "this is the library's hole; without it the test shows nothing")
-	require.ErrorIs(t, <-barrier, cluster.ErrUnavailable)
+	return old, <-answered
+}
+
+// discreet is a transport that keeps from peers what a test does not want them to hear.
+type discreet struct {
+	*raft.NetworkTransport
+
+	mu     sync.Mutex    // guards what follows
+	commit uint64        // the highest commit index that is told
+	speak  chan struct{} // until it is closed heartbeats alone get out; nil is not to wait
+}
+
+func (d *discreet) tellNoMoreThan(commit uint64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.commit = commit
+}
+
+func (d *discreet) beSilent() (speak func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	until := make(chan struct{})
+	d.speak = until
+	return sync.OnceFunc(func() { close(until) })
+}
+
+func (d *discreet) AppendEntriesPipeline(raft.ServerID, raft.ServerAddress) (raft.AppendPipeline, error) {
+	return nil, raft.ErrPipelineReplicationNotSupported
+}
+
+func (d *discreet) AppendEntries(id raft.ServerID, target raft.ServerAddress, req *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) error {
+	d.mu.Lock()
+	commit, speak := d.commit, d.speak
+	d.mu.Unlock()
+	if speak != nil && (req.PrevLogEntry != 0 || len(req.Entries) != 0) {
+		<-speak
+	}
+	told := *req
+	told.LeaderCommitIndex = min(told.LeaderCommitIndex, commit)
+	return d.NetworkTransport.AppendEntries(id, target, &told, resp)
+}
+
+// unsure lets a leader be asked before anything of its own term is committed. In its log is what its predecessor
+// acknowledged last, but it has not heard that this is committed. It returns the leader, what its barrier said, and what
+// lets it go on.
+func unsure(t *testing.T) (leader *cluster.Node, barrier error, proceed func()) {
+	transports := make(map[string]*discreet)
+	c := clustertest.New(t, 3, clustertest.Options{Change: func(config *cluster.Config) {
+		config.ElectionTimeout = 2 * time.Second // nobody stands but who is told to
+		quiet := &discreet{NetworkTransport: config.Transport.(*raft.NetworkTransport), commit: math.MaxUint64}
+		config.Transport, transports[config.ID] = quiet, quiet
+	}})
+	ctx := patient(t)
+	c.Eventually(func() error { return c.Node(2).Campaign("node-1") })
+	require.Equal(t, 1, c.Leader())
+	old, leader := c.Node(1), c.Node(2)
+	_, err := old.Propose(ctx, create("before", "value"))
+	require.NoError(t, err)
+	require.NoError(t, leader.Barrier(ctx))
+
+	transports["node-1"].tellNoMoreThan(old.Summary().CommitIndex)
+	_, err = old.Propose(ctx, create("acknowledged", "value"))
+	require.NoError(t, err)
+	c.Eventually(func() error {
+		if held, want := leader.Summary().LastIndex, old.Summary().LastIndex; held < want {
+			return fmt.Errorf("node-2 has %d of %d", held, want)
+		}
+		return nil
+	})
+	proceed = transports["node-2"].beSilent()
+	t.Cleanup(proceed)
+	c.Eventually(func() error {
+		if leader.Summary().Role == "leader" {
+			return nil
+		}
+		if err := c.Node(3).Campaign("node-2"); err != nil {
+			return err
+		}
+		return errors.New("not elected yet")
+	})
+	require.Empty(t, stored(leader, "acknowledged"), "it has heard of the commit; then the test shows nothing")
+
+	short, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	return leader, leader.Barrier(short), proceed
+}
+
+func TestBarrierDoesNotCountAnswersToEarlierRequests(t *testing.T) {
+	old, barrier := deposed(t)
+	require.ErrorIs(t, barrier, cluster.ErrUnavailable)
 	require.Empty(t, stored(old, "new"), "what the barrier kept from being read")
-	t.Log("raft.VerifyLeader: nil; Barrier: refused")
+}
+
+func TestBarrierAwaitsThatALeaderKnowsWhatIsCommitted(t *testing.T) {
+	leader, barrier, proceed := unsure(t)
+	require.ErrorIs(t, barrier, cluster.ErrUnavailable)
+	require.Empty(t, stored(leader, "acknowledged"), "what the barrier kept from being read")
+	proceed()
+	require.NoError(t, leader.Barrier(patient(t)))
+	require.Equal(t, "value", stored(leader, "acknowledged"))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"github.com/leasehold/leasehold/fsm"
+	"github.com/leasehold/leasehold/fsm/seeded"
 )
 
 const (
@@ -49,6 +50,9 @@ func (c counted) Apply(log *raft.Log) any {
 func (c counted) ApplyBatch(logs []*raft.Log) []any {
 	for _, log := range logs {
 		c.snapshots.count1(log)
+	}
+	if seeded.AppliedIndex {
+		time.Sleep(slowMachine)
 	}
 	return c.Machine.ApplyBatch(logs)
 }

@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+	"time"
 	"unsafe"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/leasehold/leasehold/fsm/seeded"
 )
 
 // batch is the work on one ApplyBatch: the next view in the making.
@@ -110,6 +113,9 @@ func (b *batch) applyOnce(command *Command) Result {
 		return b.result(Ended)
 	}
 	session.raise(command.Mark, command.Seq)
+	if seeded.DoubleApply {
+		return b.result(b.change(command))
+	}
 	if command.Seq <= session.mark {
 		return b.result(Stale)
 	}
@@ -163,6 +169,9 @@ func (b *batch) create(command *Command) {
 		Revision: b.revision,
 		Created:  b.revision,
 		Data:     bytes.Clone(command.Object),
+	}
+	if seeded.FSMClock {
+		object.Created = uint64(time.Now().UnixNano())
 	}
 	b.edit.insert(id, object)
 	b.next.window.append(Event{Type: Added, Revision: b.revision, Object: object})

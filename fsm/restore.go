@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/leasehold/leasehold/fsm/seeded"
 )
 
 // Restore implements raft.FSM. It replaces everything by the snapshot's, or on an error nothing. It wakes all that wait:
@@ -64,6 +66,10 @@ func readSnapshot(from io.Reader) (*view, sessions, error) {
 				return nil, sessions{}, r.damaged("record cut short")
 			}
 		}
+	}
+	if seeded.RVReuse {
+		r.view.state.revision = FirstRevision
+		r.view.window = window{oldest: FirstRevision, newest: FirstRevision}
 	}
 	return r.view, r.sessions, r.end()
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/leasehold/leasehold/cluster"
+	"github.com/leasehold/leasehold/fsm/seeded"
 	"github.com/leasehold/leasehold/httpapi/auth"
 	"github.com/leasehold/leasehold/httpapi/fieldmanager"
 	"github.com/leasehold/leasehold/httpapi/media"
@@ -90,6 +91,9 @@ func statusOf(err error) *metav1.Status {
 	// Something may have been done. No Retry-After here: client-go would send the same write again.
 	case errors.Is(err, cluster.ErrUnknownOutcome), errors.Is(err, errLate),
 		errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		if seeded.RetryAfter {
+			return failure(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, err.Error(), retryAfter(1))
+		}
 		return failure(http.StatusGatewayTimeout, metav1.StatusReasonTimeout, "Timeout: "+err.Error(), nil)
 
 	// kube-apiserver passes on what etcd says of a value too large, and of much else, as a 500 without a reason.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/leasehold/leasehold/fsm"
+	"github.com/leasehold/leasehold/fsm/seeded"
 )
 
 // interests wakes watches. One goroutine follows the history and rings those alone that an event may concern, so that a
@@ -154,7 +155,7 @@ func (i *interests) ring(stop chan struct{}, events []fsm.Event, gap bool) (rung
 		i.position.Store(i.present().Revision())
 		for _, g := range i.groups {
 			for _, w := range g.members {
-				w.lost.Store(true)
+				w.lost.Store(!seeded.WatchGapAfterSnapshot)
 				rung += w.ring(i.position.Load())
 			}
 		}

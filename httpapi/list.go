@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/leasehold/leasehold/fsm"
+	"github.com/leasehold/leasehold/fsm/seeded"
 )
 
 // list answers the objects of a namespace or of all, in byte order of namespace/name.
@@ -50,8 +51,11 @@ func (s *server) page(ctx context.Context, options *listOptions) ([]*fsm.Object,
 	if options.ResourceVersion == "0" {
 		limit = 0 // kube-apiserver answers these from its cache, which knows no pages
 	}
-	selector := &options.selector
-	meta := metav1.ListMeta{ResourceVersion: version(state.Revision()), ShardInfo: selector.shardInfo()}
+	selector, revision := &options.selector, state.Revision()
+	if seeded.ListTorn && options.Continue != "" {
+		state = s.store.State()
+	}
+	meta := metav1.ListMeta{ResourceVersion: version(revision), ShardInfo: selector.shardInfo()}
 	var objects []*fsm.Object
 	if selector.name != "" && selector.namespace != "" && after == "" {
 		key := selector.kind.key(selector.namespace, selector.name)
@@ -67,7 +71,7 @@ func (s *server) page(ctx context.Context, options *listOptions) ([]*fsm.Object,
 	for object := range state.Scan(selector.kind.resource.Resource, selector.namespace, after) {
 		// Whether there is more depends on what is stored, not on what is selected.
 		if limit > 0 && len(objects) == limit {
-			meta.Continue = continueAfter(last, selector.namespace, int64(state.Revision()))
+			meta.Continue = continueAfter(last, selector.namespace, int64(revision))
 			if selector.everything() {
 				remaining := int64(state.Count(selector.kind.resource.Resource, selector.namespace, last))
 				meta.RemainingItemCount = &remaining

@@ -13,6 +13,7 @@ import (
 
 	"github.com/leasehold/leasehold/cluster"
 	"github.com/leasehold/leasehold/fsm"
+	"github.com/leasehold/leasehold/fsm/seeded"
 	"github.com/leasehold/leasehold/httpapi/media"
 )
 
@@ -26,6 +27,9 @@ const (
 	lastBookmark  = 2 * time.Second // before the timeout
 
 	watchBatch = 512 // events looked at in one go
+
+	droppedAbove = 64 // changes that a watch with the fault seeded.WatchDrop may be behind
+	aheadBy      = 16 // changes that a bookmark with the fault seeded.BookmarkAhead is ahead
 )
 
 // watch is one watch under way, on its request's own goroutine. It holds no events: its cursor says how far into the
@@ -96,6 +100,12 @@ func (w *watch) begin(q *request, options *listOptions) (*response, error) {
 	default:
 	}
 	w.cursor = revision
+	if seeded.WatchDupOnResume && revision > fsm.FirstRevision {
+		w.cursor--
+	}
+	if seeded.WatchFutureOld {
+		w.cursor = min(w.cursor, s.store.State().Revision())
+	}
 	initial := revision == 0
 	if options.SendInitialEvents != nil {
 		initial = *options.SendInitialEvents
@@ -178,6 +188,9 @@ func (w *watch) run(ctx context.Context, out output, first start) {
 				return
 			}
 			w.skip(w.next.Swap(0))
+			if seeded.WatchDrop {
+				w.dropOldest()
+			}
 		case now := <-timer.C:
 			if !now.Before(end) {
 				return
@@ -221,11 +234,22 @@ func (w *watch) skip(revision uint64) {
 	}
 }
 
+// dropOldest is what a watch with a buffer too small would do, for the fault seeded.WatchDrop.
+func (w *watch) dropOldest() {
+	if newest := w.server.store.State().Revision(); newest > w.cursor+droppedAbove {
+		w.cursor = newest - droppedAbove
+	}
+}
+
 // catchUp shows all events that are there by now.
 func (w *watch) catchUp() error {
 	history := w.server.store.History()
 	for {
 		events, _, err := history.After(w.cursor, watchBatch)
+		if seeded.WatchGapAfterSnapshot && errors.Is(err, fsm.ErrExpired) && w.cursor > fsm.FirstRevision {
+			w.cursor = history.Oldest() // what a version expires by, in a short run, is a snapshot
+			continue
+		}
 		if errors.Is(err, fsm.ErrExpired) {
 			w.fail(w.tooOld())
 			return err
@@ -258,7 +282,11 @@ func (w *watch) showBookmark() error {
 	if w.cursor > w.server.store.State().Revision() {
 		return nil
 	}
-	if err := w.scene.showMark(w.cursor, nil); err != nil {
+	mark := w.cursor
+	if seeded.BookmarkAhead {
+		mark = w.server.store.State().Revision() + aheadBy
+	}
+	if err := w.scene.showMark(mark, nil); err != nil {
 		return err
 	}
 	return w.flush()
