@@ -3,7 +3,6 @@ package httpapi
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,12 +11,13 @@ import (
 	"github.com/leasehold/leasehold/httpapi/fieldmanager"
 	"github.com/leasehold/leasehold/httpapi/media"
 	"github.com/leasehold/leasehold/httpapi/object"
+	"github.com/leasehold/leasehold/httpapi/wallclock"
 )
 
 // apply merges a configuration into an object by who owns which field, and creates the object when there is none. JSON is
 // YAML too.
 func (s *server) apply(q *request, options *metav1.PatchOptions, encoding media.Encoding) (*response, error) {
-	now := time.Now()
+	now := wallclock.Now()
 	ctx := s.commandContext(q)
 	return s.mutate(ctx, q.key, func(current *fsm.Object) (step, error) {
 		var present object.Object

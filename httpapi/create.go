@@ -15,6 +15,7 @@ import (
 	"github.com/leasehold/leasehold/fsm"
 	"github.com/leasehold/leasehold/httpapi/fieldmanager"
 	"github.com/leasehold/leasehold/httpapi/object"
+	"github.com/leasehold/leasehold/httpapi/wallclock"
 )
 
 // maxGenerated is how many names are tried for one generateName before the client hears that all were taken.
@@ -106,7 +107,7 @@ func (q *request) inNamespace(next object.Object) error {
 
 // prepareCreate makes of what a client sent the first version of an object, or says why it is none.
 func (s *server) prepareCreate(q *request, options *metav1.PatchOptions, next object.Object) error {
-	now := time.Now()
+	now := wallclock.Now()
 	if err := fieldmanager.Fits(next); err != nil {
 		return err
 	}

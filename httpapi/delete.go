@@ -2,13 +2,13 @@ package httpapi
 
 import (
 	"net/http"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/leasehold/leasehold/fsm"
 	"github.com/leasehold/leasehold/httpapi/object"
+	"github.com/leasehold/leasehold/httpapi/wallclock"
 )
 
 // delete removes an object, or marks it as deleted while finalizers hold it.
@@ -38,7 +38,7 @@ func (s *server) remove(kind *kind, options *metav1.DeleteOptions, current *fsm.
 	if err := checkPreconditions(kind, present, options.Preconditions); err != nil {
 		return step{}, err
 	}
-	shown, kept := object.Delete(present, options, time.Now())
+	shown, kept := object.Delete(present, options, wallclock.Now())
 	code := marked(options)
 	switch {
 	case len(options.DryRun) > 0 && shown == nil:

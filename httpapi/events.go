@@ -1,12 +1,11 @@
 package httpapi
 
 import (
-	"time"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/leasehold/leasehold/fsm"
 	"github.com/leasehold/leasehold/httpapi/media"
+	"github.com/leasehold/leasehold/httpapi/wallclock"
 )
 
 // objects is the scene of a watch of stored objects.
@@ -103,7 +102,7 @@ func (w objects) showText(event string, rendered media.Rendered) error {
 // showRow shows an event as a Table of one row.
 func (w objects) showRow(event string, revision uint64, row media.Row) error {
 	meta := metav1.ListMeta{ResourceVersion: version(revision)}
-	table, err := w.form.AppendTable(nil, &meta, []media.Row{row}, w.form.include, !w.columns, time.Now())
+	table, err := w.form.AppendTable(nil, &meta, []media.Row{row}, w.form.include, !w.columns, wallclock.Now())
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -14,6 +13,7 @@ import (
 	"github.com/leasehold/leasehold/httpapi/media"
 	"github.com/leasehold/leasehold/httpapi/object"
 	"github.com/leasehold/leasehold/httpapi/patch"
+	"github.com/leasehold/leasehold/httpapi/wallclock"
 )
 
 // patch changes an object by one of the kinds of patch, or applies a configuration to it.
@@ -65,7 +65,7 @@ func (s *server) patched(q *request, patchType types.PatchType, options *metav1.
 	for _, warning := range object.DropDuplicateOwners(object.Meta(next), true) {
 		q.warn(warning)
 	}
-	q.kind.fields.Update(present, next, q.manager(options), time.Now())
+	q.kind.fields.Update(present, next, q.manager(options), wallclock.Now())
 	return s.replace(q, options, current, present, next)
 }
 

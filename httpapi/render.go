@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"strconv"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -10,6 +9,7 @@ import (
 	"github.com/leasehold/leasehold/fsm"
 	"github.com/leasehold/leasehold/httpapi/media"
 	"github.com/leasehold/leasehold/httpapi/object"
+	"github.com/leasehold/leasehold/httpapi/wallclock"
 )
 
 // apiObject is what can be rendered beside stored versions.
@@ -73,7 +73,7 @@ func (s *server) row(kind *kind, version *fsm.Object) (media.Row, error) {
 }
 
 func (f form) table(meta metav1.ListMeta, rows []media.Row) ([]byte, error) {
-	text, err := f.AppendTable(nil, &meta, rows, f.include, true, time.Now())
+	text, err := f.AppendTable(nil, &meta, rows, f.include, true, wallclock.Now())
 	if err != nil {
 		return nil, err
 	}

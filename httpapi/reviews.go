@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"net/http"
-	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -15,6 +14,7 @@ import (
 	"github.com/leasehold/leasehold/httpapi/media"
 	"github.com/leasehold/leasehold/httpapi/object"
 	"github.com/leasehold/leasehold/httpapi/review"
+	"github.com/leasehold/leasehold/httpapi/wallclock"
 )
 
 // Reviews are what users ask about themselves: who they are (kubectl auth whoami) and what they may do (kubectl auth
@@ -75,7 +75,7 @@ func asked(kind *object.Kind, answer answerer) verb {
 // whoAmI tells the user as the server knows it, after impersonation.
 func whoAmI(q *request, _ object.Object, _ string) (object.Object, error) {
 	answer := &authenticationv1.SelfSubjectReview{}
-	answer.CreationTimestamp = object.Moment(time.Now())
+	answer.CreationTimestamp = object.Moment(wallclock.Now())
 	answer.Status.UserInfo = authenticationv1.UserInfo{Username: q.user.Name, UID: q.user.UID, Groups: q.user.Groups}
 	for key, values := range q.user.Extra {
 		if answer.Status.UserInfo.Extra == nil {
@@ -92,7 +92,7 @@ func mayI(q *request, sent object.Object, manager string) (object.Object, error)
 	if err := review.Fits(question); err != nil {
 		return nil, err
 	}
-	owned, err := review.ManagedFields(question, manager, time.Now())
+	owned, err := review.ManagedFields(question, manager, wallclock.Now())
 	if err != nil {
 		return nil, err
 	}

@@ -3,13 +3,13 @@ package httpapi
 import (
 	"net/http"
 	"strconv"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/leasehold/leasehold/fsm"
 	"github.com/leasehold/leasehold/httpapi/fieldmanager"
 	"github.com/leasehold/leasehold/httpapi/object"
+	"github.com/leasehold/leasehold/httpapi/wallclock"
 )
 
 // update replaces an object, or creates it when the name is free. Over one that exists the version it was made from must
@@ -55,7 +55,7 @@ func (s *server) update(q *request) (*response, error) {
 		for _, warning := range object.DropDuplicateOwners(object.Meta(next), false) {
 			q.warn(warning)
 		}
-		q.kind.fields.Update(present, next, q.manager(options), time.Now())
+		q.kind.fields.Update(present, next, q.manager(options), wallclock.Now())
 		return q.presentable(s.replace(q, options, current, present, next))
 	})
 }
