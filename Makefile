@@ -9,17 +9,22 @@ SECONDS ?= 10
 CHECKS  := -checks inherit,-SA1019
 E2E     := cmd/leasehold/e2e
 BUILD   := $(GO) build
+# The tag of what only the chaos harness may use.
+SEEDED  := jepsenbugs
 # The tests that hold the recorded cases. They are run apart, since their totals are worth reading when they pass too.
 HELD    := '^Test(Gated)?(InProcess|ThreeNodes)$$'
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test conformance race lint clients e2e bench fuzz nightly
+.PHONY: help build instrumented run test conformance seeded race lint clients e2e bench fuzz nightly
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## Build bin/leasehold and bin/jepsen
 	$(BUILD) -o bin/ ./cmd/leasehold ./cmd/jepsen
+
+instrumented: ## Build bin/leasehold-instrumented, with seeded faults and a clock to be set: for the chaos harness only
+	$(BUILD) -tags $(SEEDED) -o bin/leasehold-instrumented ./cmd/leasehold
 
 run: build ## Build, then run three nodes on loopback until interrupted (DIR, PORT)
 	bin/leasehold dev --dir $(DIR) --base-port $(PORT)
@@ -31,6 +36,9 @@ test: ## Test everything that needs no root and no installation
 conformance: ## Hold the recorded cases of a kube-apiserver with Leasehold, telling each difference and the totals
 	$(GO) test -v -run $(HELD) ./httpapi/conformance ./cmd/leasehold/conformance
 
+seeded: ## Test that each seeded fault breaks what it says, in binaries for the chaos harness alone
+	$(GO) test -tags $(SEEDED) -run '^Test(Seeded|Instrumented)' ./fsm/... ./cluster ./httpapi/... ./cmd/leasehold
+
 race: ## Test fsm and cluster under the race detector (needs a C compiler)
 	$(GO) test -race ./fsm/... ./cluster/...
 
@@ -39,6 +47,8 @@ lint: ## Check format, vet, staticcheck, and the direction of imports
 	$(GO) vet ./...
 	cd $(E2E) && $(GO) vet ./...
 	$(GO) tool staticcheck $(CHECKS) ./...
+	$(GO) vet -tags $(SEEDED) ./fsm/... ./cluster/... ./httpapi/... ./cmd/leasehold/...
+	$(GO) tool staticcheck -tags $(SEEDED) $(CHECKS) ./fsm/... ./cluster/... ./httpapi/... ./cmd/leasehold/...
 	$(GO) test -count=1 -run '^TestLayout' ./cmd/leasehold
 
 clients: ## Install the Python and JavaScript clients that e2e tests use (as root)

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/leasehold/leasehold/cluster"
+	"github.com/leasehold/leasehold/fsm/seeded"
 	"github.com/leasehold/leasehold/httpapi"
 	"github.com/leasehold/leasehold/httpapi/auth"
 )
@@ -81,6 +82,9 @@ func serve(ctx context.Context, config Config, logger hclog.Logger) error {
 		return err
 	}
 
+	if seeded.Instrumented {
+		logger.Warn("this binary is for the chaos harness only: it can be told to lose data")
+	}
 	entrance := &doorway{}
 	server := httpapi.NewHTTPServer(entrance, api, logger.Named("http"))
 	failed := make(chan error, 1)

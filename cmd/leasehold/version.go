@@ -1,13 +1,16 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/leasehold/leasehold/fsm/seeded"
 	"github.com/leasehold/leasehold/httpapi/discovery"
 )
 
@@ -19,23 +22,56 @@ const (
 )
 
 func versionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "version",
+	var output string
+	command := &cobra.Command{
+		Use:   "version [-o json]",
 		Short: "Print the versions of this program and of the Kubernetes API that it serves",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return printVersion(cmd.OutOrStdout())
+			if output != "text" && output != "json" {
+				return fmt.Errorf("--output: %q is neither text nor json", output)
+			}
+			return printVersion(cmd.OutOrStdout(), thisBuild(), output)
 		},
+	}
+	command.Flags().StringVarP(&output, "output", "o", "text", "text or json")
+	return command
+}
+
+// build is what a binary tells of itself.
+type build struct {
+	Version      string `json:"version"`
+	Commit       string `json:"commit,omitempty"`
+	Kubernetes   string `json:"kubernetes"`
+	Go           string `json:"go"`
+	Platform     string `json:"platform"`
+	Instrumented bool   `json:"instrumented,omitempty"` // for the chaos harness: never to be trusted with data
+}
+
+func thisBuild() build {
+	return build{
+		Version:      leaseholdVersion,
+		Commit:       buildCommit(),
+		Kubernetes:   kubernetesVersion,
+		Go:           runtime.Version(),
+		Platform:     runtime.GOOS + "/" + runtime.GOARCH,
+		Instrumented: seeded.Instrumented,
 	}
 }
 
-func printVersion(out io.Writer) error {
-	commit := ""
-	if revision := buildCommit(); revision != "" {
-		commit = "commit " + revision + "\n"
+func printVersion(out io.Writer, b build, output string) error {
+	if output == "json" {
+		return json.NewEncoder(out).Encode(b)
 	}
-	_, err := fmt.Fprintf(out, "leasehold %s\n%sKubernetes API %s\n%s %s/%s\n",
-		leaseholdVersion, commit, kubernetesVersion, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	lines := []string{"leasehold " + b.Version}
+	if b.Commit != "" {
+		lines = append(lines, "commit "+b.Commit)
+	}
+	if b.Instrumented {
+		lines = append(lines, "instrumented: for the chaos harness only")
+	}
+	lines = append(lines, "Kubernetes API "+b.Kubernetes, b.Go+" "+b.Platform)
+	_, err := fmt.Fprintln(out, strings.Join(lines, "\n"))
 	return err
 }
 
