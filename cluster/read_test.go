@@ -145,9 +145,9 @@ func (d *discreet) AppendEntries(id raft.ServerID, target raft.ServerAddress, re
 }
 
 // unsure lets a leader be asked before anything of its own term is committed. In its log is what its predecessor
-// acknowledged last, but it has not heard that this is committed. It returns the leader, what its barrier said, and what
-// lets it go on.
-func unsure(t *testing.T) (leader *cluster.Node, barrier error, proceed func()) {
+// acknowledged last, but it has not heard that this is committed. It returns the leader, what lets it go on,
+// and what its barrier said before that.
+func unsure(t *testing.T) (leader *cluster.Node, proceed func(), barrier error) {
 	transports := make(map[string]*discreet)
 	c := clustertest.New(t, 3, clustertest.Options{Change: func(config *cluster.Config) {
 		config.ElectionTimeout = 2 * time.Second // nobody stands but who is told to
@@ -186,7 +186,7 @@ func unsure(t *testing.T) (leader *cluster.Node, barrier error, proceed func()) 
 
 	short, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	return leader, leader.Barrier(short), proceed
+	return leader, proceed, leader.Barrier(short)
 }
 
 func TestBarrierDoesNotCountAnswersToEarlierRequests(t *testing.T) {
@@ -196,7 +196,7 @@ func TestBarrierDoesNotCountAnswersToEarlierRequests(t *testing.T) {
 }
 
 func TestBarrierAwaitsThatALeaderKnowsWhatIsCommitted(t *testing.T) {
-	leader, barrier, proceed := unsure(t)
+	leader, proceed, barrier := unsure(t)
 	require.ErrorIs(t, barrier, cluster.ErrUnavailable)
 	require.Empty(t, stored(leader, "acknowledged"), "what the barrier kept from being read")
 	proceed()

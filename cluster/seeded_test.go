@@ -30,7 +30,7 @@ func TestSeededReadVerifyLeader(t *testing.T) {
 
 func TestSeededReadBeforeNoop(t *testing.T) {
 	sow(t, &seeded.ReadBeforeNoop)
-	leader, barrier, _ := unsure(t)
+	leader, _, barrier := unsure(t)
 	assert.NoError(t, barrier)
 	assert.Empty(t, stored(leader, "acknowledged"), "what was acknowledged is not seen")
 }
