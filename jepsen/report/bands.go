@@ -153,18 +153,29 @@ func (c *canvas) drawLanes(rows []lane, y float64, left, right float64, end int6
 	return y
 }
 
-// drawTints draws the same faults behind a plot, from one y to another.
+// drawTints draws the same faults behind a plot, from one y to another: once for each family, however many overlap, so
+// that they do not hide what is before them.
 func (c *canvas) drawTints(rows []lane, from, to, left, right float64, end int64, x func(int64) float64) {
-	class, many := "tint", 0
+	class, many, apart := "tint", 0, 0.5
+	together := make(map[string][]*history.Window)
 	for _, row := range rows {
 		many += len(row.windows)
+		together[row.family] = append(together[row.family], row.windows...)
 	}
-	if many > 100 { // one on the other they would hide what is before them
-		class = "tint faint"
+	if many > 100 {
+		class, apart = "tint faint", 4
 	}
-	for _, row := range rows {
-		for _, r := range merge(row.windows, left, right, end, x, true) {
-			c.put(`<rect class="%v f-%v" x="%v" y="%v" width="%v" height="%v"/>`, class, row.family, r.from, from, r.to-r.from, to-from)
+	for _, name := range append(families[:], "other") {
+		windows := together[name]
+		slices.SortFunc(windows, func(a, b *history.Window) int { return cmp.Compare(a.Start, b.Start) })
+		for i := 0; i < len(windows); {
+			begin, stop := x(windows[i].Start), x(stops(windows[i], end))
+			for i++; i < len(windows) && x(windows[i].Start) <= stop+apart; i++ {
+				stop = max(stop, x(stops(windows[i], end)))
+			}
+			if begin, stop = max(begin, left), min(max(stop, begin+1.5), right); begin < stop {
+				c.put(`<rect class="%v f-%v" x="%v" y="%v" width="%v" height="%v"/>`, class, name, begin, from, stop-begin, to-from)
+			}
 		}
 	}
 }

@@ -31,6 +31,7 @@ func TestBandsAreWhereTheFaultsWere(t *testing.T) {
 			bands[title] = append(bands[title], e)
 			title = ""
 		case strings.HasPrefix(e.attrs["class"], "tint"):
+			assert.NotContains(t, tints, e.attrs["class"])
 			tints[e.attrs["class"]] = e
 		}
 	}
@@ -50,6 +51,7 @@ func TestBandsAreWhereTheFaultsWere(t *testing.T) {
 	}
 	assert.NotEqual(t, bands["pause-1"][0].attrs["y"], bands["pause-2"][0].attrs["y"], "faults that overlap have lanes of their own")
 	assert.Equal(t, x(10), tints["tint f-kill"].attrs["x"])
+	assert.Equal(t, [2]string{x(15), coordinate(130.2)}, [2]string{tints["tint f-pause"].attrs["x"], tints["tint f-pause"].attrs["width"]}, "two that overlap are one tint")
 }
 
 func TestEachBandIsLabelled(t *testing.T) {

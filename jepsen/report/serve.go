@@ -91,8 +91,8 @@ func loopbackOnly(next http.Handler) http.Handler {
 	})
 }
 
-// Handler answers with the list of a store's runs and with what lies in their folders; nothing that begins with a dot, and
-// nothing outside of root, also not through a link.
+// Handler answers with the list of a store's runs and with what lies in their folders; no secrets of a cluster, nothing that
+// begins with a dot, and nothing outside of root, also not through a link.
 func Handler(root *os.Root) http.Handler {
 	b := &browser{files: root.FS()}
 	mux := http.NewServeMux()
@@ -193,7 +193,7 @@ func (b *browser) runs() ([]row, error) {
 // file shows a file or folder of a run.
 func (b *browser) file(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimSuffix(r.PathValue("path"), "/")
-	if !fs.ValidPath(name) || name == "." || strings.HasPrefix(name, ".") || strings.Contains(name, "/.") {
+	if !fs.ValidPath(name) || slices.ContainsFunc(strings.Split(name, "/"), private) {
 		http.NotFound(w, r)
 		return
 	}
@@ -235,6 +235,11 @@ func (b *browser) file(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", info.ModTime(), content)
 }
 
+// private says whether a folder or file of that name is not for show.
+func private(name string) bool {
+	return strings.HasPrefix(name, ".") || name == "secrets" || path.Ext(name) == ".key"
+}
+
 // folder lists what lies in a folder.
 func (b *browser) folder(w http.ResponseWriter, name string) {
 	entries, err := fs.ReadDir(b.files, name)
@@ -245,7 +250,7 @@ func (b *browser) folder(w http.ResponseWriter, name string) {
 	var names []string
 	for _, e := range entries {
 		switch {
-		case strings.HasPrefix(e.Name(), "."):
+		case private(e.Name()):
 		case e.IsDir():
 			names = append(names, e.Name()+"/")
 		default:

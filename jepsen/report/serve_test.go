@@ -40,6 +40,9 @@ func store(t *testing.T) string {
 	run := filepath.Join(dir, "20261201T010000Z-b")
 	require.NoError(t, os.WriteFile(filepath.Join(run, "nodes", "node-1", "stderr.log"), []byte("<script>alert(1)</script>"), 0o644))
 	require.NoError(t, os.WriteFile(filepath.Join(run, ".hidden"), []byte("secret"), 0o644))
+	require.NoError(t, os.MkdirAll(filepath.Join(run, "secrets", "n1"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(run, "secrets", "n1", "server.crt"), []byte("secret"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(run, "nodes", "node-1", "peer.key"), []byte("secret"), 0o644))
 	require.NoError(t, os.Symlink(filepath.Join(outside, "secret"), filepath.Join(run, "link")))
 	require.NoError(t, os.Symlink(outside, filepath.Join(run, "up")))
 	return dir
@@ -90,6 +93,7 @@ func TestNothingOutsideOfTheStoreIsServed(t *testing.T) {
 	h := handler(t)
 	for _, target := range []string{
 		"/runs/20261201T010000Z-b/link", "/runs/20261201T010000Z-b/up/", "/runs/20261201T010000Z-b/up/secret", "/runs/20261201T010000Z-b/.hidden",
+		"/runs/20261201T010000Z-b/secrets/", "/runs/20261201T010000Z-b/secrets/n1/server.crt", "/runs/20261201T010000Z-b/nodes/node-1/peer.key",
 		"/runs/..%2fsecret", "/runs/%2e%2e/secret", "/runs/../../secret", "/runs/..", "/runs/20261201T010000Z-b/..%2f..%2fsecret", "/runs//etc/passwd", "/runs/%2fetc%2fpasswd",
 		"/runs/20261201T010000Z-b/nodes/..%5c..%5csecret", "/runs/", "/runs/.", "/secret", "/runs/20261201T010000Z-b/lag.svg%00",
 	} {

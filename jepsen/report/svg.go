@@ -79,7 +79,7 @@ func fit(s string, size, width float64) string {
 // pictureStyle gives colours for light and for dark. A picture in a page has the page's colours, since both are the same.
 const pictureStyle = `
 svg{--paper:#fff;--ink:#1d2330;--soft:#667085;--grid:#e6e8ee;--lane:#f5f6f9;
---ok:#3b6fd4;--fail:#d98a00;--info:#c2258f;--bad:#d0202e;--read:#0f8a7a;--write:#3b6fd4;--good:#2e9d5b;
+--ok:#3b6fd4;--fail:#b35c00;--info:#c2258f;--bad:#d0202e;--read:#0f8a7a;--write:#3b6fd4;--good:#2e9d5b;
 --n0:#3b6fd4;--n1:#d0681b;--n2:#2e9d5b;--n3:#9450c8;--n4:#b0892a;--n5:#0f8a7a;--n6:#c2258f;
 --kill:#e5484d;--pause:#4c7df0;--partition:#e8b600;--packet:#3fae5a;--clock:#12b5cb;--disk:#a0683a;--member:#d45fb5;--load:#8b8f9c;--other:#7a5af0;
 font-family:system-ui,-apple-system,"Segoe UI",Roboto,"Liberation Sans",sans-serif;font-size:11px}
