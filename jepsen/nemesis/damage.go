@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -40,7 +41,7 @@ func damageKinds() []Kind {
 // aimAtVictim takes the first of the order, which begins with the minority that may be harmed, that nobody harms just now.
 func aimAtVictim(a *attack) error {
 	for _, node := range a.inOrder()[:minority(len(a.Order))] {
-		if a.ward.claim(node, a.Name) {
+		if a.ward.claim(node, claim{a.Name, a.Damage == Wipe}) {
 			a.nodes = []string{node}
 			return nil
 		}
@@ -55,6 +56,9 @@ func damage(a *attack) error {
 		return err
 	}
 	what, err := a.ward.harm(node, a.Name, a.Damage, a.Seed)
+	if a.Damage == TearLastBit && errors.Is(err, ErrUnsupported) { // it has no snapshot yet
+		what, err = a.ward.harm(node, a.Name, FlipBit, a.Seed)
+	}
 	a.note("damage", "%s", what)
 	if err != nil {
 		return err
@@ -150,6 +154,7 @@ func giveBack(a *attack) error {
 			err = a.ward.restore(node, a.Name)
 		}
 		if err != nil {
+			a.note("leftOut", "%s", node)
 			a.ward.exile(node, fmt.Sprintf("its files were damaged by %s and could not be given back: %s", a.Name, err))
 			err = errors.Join(err, a.ward.settle(a.ctx, node)) // it goes down before anybody hears it
 			return errors.Join(err, a.ward.release(a.ctx, a.Name))
@@ -176,7 +181,9 @@ func (w *ward) harm(node, fault string, d Damage, seed uint64) (string, error) {
 		return "", fmt.Errorf("keep the files of %s: %w", node, err)
 	}
 	w.mu.Lock()
-	w.damaged[node] = append(w.damaged[node], injury{fault: fault})
+	if !slices.Contains(w.damaged[node], injury{fault: fault}) {
+		w.damaged[node] = append(w.damaged[node], injury{fault: fault})
+	}
 	w.mu.Unlock()
 	what, err := w.target.Damage(node, d, seed)
 	if err != nil {
@@ -235,7 +242,7 @@ func (w *ward) restore(node, fault string) error {
 	return nil
 }
 
-// taken notes that the node takes part in the cluster with files that the fault damaged.
+// taken notes that the node takes part in the cluster with files that the fault damaged. From now on it is like any other.
 func (w *ward) taken(node, fault string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -243,6 +250,9 @@ func (w *ward) taken(node, fault string) {
 		if w.damaged[node][i].fault == fault {
 			w.damaged[node][i].taken = true
 		}
+	}
+	if w.claims[node].fault == fault {
+		delete(w.claims, node)
 	}
 }
 
@@ -258,32 +268,40 @@ func (w *ward) harmed(node, fault string) bool {
 func (w *ward) injured(node string, i injury) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, other := range w.damaged[node] {
-		if other == i {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(w.damaged[node], i)
 }
 
-// claim takes the sole right to damage a node's files, so that nobody keeps aside what somebody else has damaged.
-func (w *ward) claim(node, fault string) bool {
+// claim is a fault's sole right to damage a node's files, so that nobody keeps aside what somebody else has damaged. A node that
+// is claimed may end by itself, and that is no news.
+type claim struct {
+	fault string
+	again bool // start the node again whenever it ends
+}
+
+func (w *ward) claim(node string, c claim) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if owner, taken := w.claims[node]; taken && owner != fault {
+	if owner, taken := w.claims[node]; taken && owner != c {
 		return false
 	}
 	if _, out := w.exiled[node]; out {
 		return false
 	}
-	w.claims[node] = fault
+	w.claims[node] = c
 	return true
+}
+
+func (w *ward) claimed(node string) (claim, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c, ok := w.claims[node]
+	return c, ok
 }
 
 func (w *ward) unclaim(node, fault string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.claims[node] == fault {
+	if w.claims[node].fault == fault {
 		delete(w.claims, node)
 	}
 }

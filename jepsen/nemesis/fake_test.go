@@ -293,6 +293,9 @@ func (f *fake) Clock(node string, offset time.Duration) error {
 }
 
 func (f *fake) Damage(node string, d Damage, _ uint64) (string, error) {
+	if d == TearLastBit {
+		return "", fmt.Errorf("no snapshot yet: %w", ErrUnsupported)
+	}
 	err := f.call("damage", []string{node}, func(name string, n *fakeNode) {
 		f.mustBeDown("damage", name)
 		if n.kept == nil {

@@ -25,9 +25,11 @@ func (n *Nemesis) tend(ctx context.Context) {
 			return
 		}
 		for _, node := range n.ward.nodes {
-			if n.looksDead(node) {
-				n.revive(ctx, node)
+			c, claimed := n.ward.claimed(node)
+			if claimed && !c.again || !n.looksDead(node) {
+				continue
 			}
+			n.revive(ctx, node, !claimed)
 		}
 	}
 }
@@ -47,9 +49,11 @@ func (n *Nemesis) looksDead(node string) bool {
 	return len(recent) >= int(silence/lookTime)/2 && !answered && !n.ward.links.cutOff(node)
 }
 
-func (n *Nemesis) revive(ctx context.Context, node string) {
+// revive starts a node again. It tells of it where that is news.
+func (n *Nemesis) revive(ctx context.Context, node string, news bool) {
 	done, err := n.ward.revive(ctx, node)
 	switch {
+	case !news:
 	case err != nil:
 		n.hooks.Notice(fmt.Sprintf("%s has ended by itself and does not start: %s", node, err))
 	case done:
@@ -108,13 +112,13 @@ func (n *Nemesis) recover(ctx context.Context, node string) error {
 	}
 	for try := range readyTryN {
 		if n.looksDead(node) {
-			n.revive(ctx, node)
+			n.revive(ctx, node, true)
 		}
 		if n.observer.awaitReady(ctx, node, readyTry) {
 			return nil
 		}
 		if try < readyTryN-1 {
-			n.revive(ctx, node)
+			n.revive(ctx, node, true)
 		}
 	}
 	last, _ := n.observer.last(node)

@@ -149,25 +149,49 @@ func (t stream) clip(entries []Entry, end time.Duration) []Entry {
 }
 
 // breathe leaves out, of the faults that stop all work, those that come too soon after another: it takes a while until there is
-// a leader again, for other faults to find, and work for them to disturb. A pair is left as it is.
+// a leader again, for other faults to find, and work for them to disturb. So with those that damage files: it is always a
+// node of the same minority that has to be well again. A pair is left as it is.
 func breathe(entries []Entry, pause time.Duration) []Entry {
-	stops := make(map[string]bool)
+	kinds := make(map[string]Kind)
 	for _, k := range Kinds() {
-		stops[k.Name] = k.Stops
+		kinds[k.Name] = k
 	}
-	kept := entries[:0]
-	again := Span(0)
-	for _, e := range entries {
-		if stops[e.Kind] && e.Pair == "" {
-			if e.At < again {
-				continue
-			}
-			again = e.At + e.For + Span(pause)
+	dropped := make(map[int]bool)
+	apart(entries, dropped, pause, func(e Entry) bool { return kinds[e.Kind].Stops && e.Pair == "" })
+	apart(entries, dropped, giveBackTime, func(e Entry) bool { return kinds[e.Kind].Harms && e.Pair == "" })
+	kept := make([]Entry, 0, len(entries))
+	for i, e := range entries {
+		if !dropped[i] {
+			kept = append(kept, e)
 		}
-		kept = append(kept, e)
 	}
 	return kept
 }
+
+// apart drops entries so that those concerned have a pause between them. Of two that are too close it is the second, or the first
+// if its kind has had its turn more often.
+func apart(entries []Entry, dropped map[int]bool, pause time.Duration, concerned func(Entry) bool) {
+	turns := make(map[string]int)
+	last := -1
+	for i, e := range entries {
+		if !concerned(e) {
+			continue
+		}
+		if last >= 0 && e.At < entries[last].At+entries[last].For+Span(pause) {
+			if turns[entries[last].Kind] <= turns[e.Kind]+1 {
+				dropped[i] = true
+				continue
+			}
+			dropped[last] = true
+			turns[entries[last].Kind]--
+		}
+		last = i
+		turns[e.Kind]++
+	}
+}
+
+// giveBackTime is about what it takes to give a node its files back.
+const giveBackTime = 3 * time.Second
 
 // choose draws all that an entry leaves to chance.
 func (t stream) choose(r *rand.Rand, seed uint64, k Kind, nodes int) Choice {

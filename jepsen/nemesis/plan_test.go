@@ -117,6 +117,20 @@ func TestPlanLeavesTimeToRecoverFromWhatStopsAllWork(t *testing.T) {
 	assert.Greater(t, len(s.Entries)-alone, 100)
 }
 
+func TestKindsThatKeepApartTakeTurns(t *testing.T) {
+	s := planned(t, 2, Options{Nodes: 3, Duration: time.Hour, Overlap: 3}, "corrupt", "truncate", "wipe")
+	turns := make(map[string]int)
+	over := Span(0)
+	for _, e := range s.Entries {
+		turns[e.Kind]++
+		require.GreaterOrEqual(t, e.At, over, e.Name)
+		over = e.At + e.For + Span(giveBackTime)
+	}
+	for _, kind := range []string{"corrupt", "truncate", "wipe"} {
+		assert.Greater(t, turns[kind], len(s.Entries)/4, kind)
+	}
+}
+
 func TestPairsStartTogether(t *testing.T) {
 	s := planned(t, 1, Options{Nodes: 3, Duration: time.Minute, Pairs: [][2]string{{"pause-leader", "partition-one-way"}}})
 	require.GreaterOrEqual(t, len(s.Entries), 4)

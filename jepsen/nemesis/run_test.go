@@ -257,6 +257,15 @@ func TestADamagedNodeThatRefusesItsFilesGetsThemBack(t *testing.T) {
 	assert.Empty(t, x.fake.nodes[w.Nodes[0]].damage)
 }
 
+func TestWhereThereIsNoSnapshotToTearTheLogIsCorrupted(t *testing.T) {
+	x := try(t, 3, single(t, 3, "corrupt", func(e *Entry) { e.Damage = TearLastBit }), 0, func(*fake) {})
+	require.NoError(t, x.err)
+	x.sound(t)
+	assert.NotEmpty(t, x.history.Windows[0].Effect)
+	assert.Empty(t, x.notices, "that it does not start is no news")
+	assert.Empty(t, x.nemesis.Revived())
+}
+
 func TestAnEmptyNodeThatIsLetInIsAnError(t *testing.T) {
 	x := try(t, 3, single(t, 3, "wipe", nil), 0, func(f *fake) { f.letIn = true })
 	require.ErrorIs(t, x.err, ErrLetIn)
@@ -271,6 +280,7 @@ func TestANodeWhoseFilesCannotBeGivenBackIsLeftOut(t *testing.T) {
 	require.NoError(t, x.err)
 	node := x.history.Windows[0].Nodes[0]
 	assert.Contains(t, x.nemesis.LeftOut()[node], "wipe-1")
+	assert.Equal(t, node, x.history.Windows[0].Detail["leftOut"])
 	assert.False(t, x.fake.nodes[node].up)
 }
 

@@ -26,7 +26,7 @@ type ward struct {
 	mu      sync.Mutex // guards what follows; never held while the target is called
 	demands map[string]map[string]demand
 	damaged map[string][]injury // by node, what was done to its files and not undone
-	claims  map[string]string   // node to the fault that alone may damage its files now
+	claims  map[string]claim    // by node
 	exiled  map[string]string   // node to the reason for which it stays down
 
 	links *wires
@@ -42,7 +42,7 @@ type state struct {
 
 func newWard(target Target) *ward {
 	w := &ward{target: target, nodes: target.Nodes(), states: make(map[string]*state), demands: make(map[string]map[string]demand),
-		damaged: make(map[string][]injury), claims: make(map[string]string), exiled: make(map[string]string), links: newWires(target)}
+		damaged: make(map[string][]injury), claims: make(map[string]claim), exiled: make(map[string]string), links: newWires(target)}
 	for _, node := range w.nodes {
 		w.states[node] = &state{lock: make(chan struct{}, 1), up: true}
 		w.demands[node] = make(map[string]demand)
