@@ -28,6 +28,7 @@ type disk struct {
 	content   content
 	pending   map[*write]struct{} // under way
 	taken     int                 // snapshots
+	abandoned chan struct{}       // closed by split; never changes
 }
 
 // content is what is kept.
@@ -47,14 +48,29 @@ func newDisk(base time.Duration, seed uint64) *disk {
 		rand:    rand.New(rand.NewPCG(seed, 2)),
 		content: content{logs: make(map[uint64]*raft.Log), stable: make(map[string][]byte)},
 		pending: make(map[*write]struct{}),
+
+		abandoned: make(chan struct{}),
 	}
 }
 
 // split is the death of whoever used the disk: it returns the disk that the next life finds. Of each write that was under
-// way chance decides whether it is there. What the dead still write goes nowhere.
+// way chance decides whether it is there. What the dead still write goes nowhere, in no time.
 func (d *disk) split() *disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	close(d.abandoned)
+	return d.copy()
+}
+
+// clone returns a disk with the same on it as on one that nobody uses.
+func (d *disk) clone() *disk {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.copy()
+}
+
+// copy returns a disk with the same on it. The caller holds mu.
+func (d *disk) copy() *disk {
 	next := newDisk(d.base, d.rand.Uint64())
 	next.condition, next.full = d.condition, d.full
 	next.content = content{
@@ -91,6 +107,13 @@ func (d *disk) fill(full bool) {
 	d.full = full
 }
 
+// ails says whether something is wrong with the disk.
+func (d *disk) ails() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.full || d.condition != nemesis.Disk{}
+}
+
 // write makes a change that lasts. It takes the time that a sync takes.
 func (d *disk) write(apply func(*content)) error {
 	w := &write{apply}
@@ -107,7 +130,12 @@ func (d *disk) write(apply func(*content)) error {
 	d.pending[w] = struct{}{}
 	d.mu.Unlock()
 	if wait > 0 {
-		time.Sleep(wait)
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-d.abandoned:
+			timer.Stop()
+		}
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"strings"
+	"time"
 
 	"github.com/leasehold/leasehold/jepsen/check"
 )
@@ -14,15 +15,22 @@ const (
 )
 
 // judge says what the history of a bubble shows.
-func (p plan) judge(o outcome) check.Report {
-	report := check.Report{Verdict: check.Pass, Counts: map[string]int{
-		countElections: o.elections, countRestarts: o.lives - p.nodes, countSnapshots: o.snapshots,
-	}}
-	if len(o.exits) > 0 {
-		report.Verdict = check.Broken
-		report.Sentence = strings.Join(o.exits, "; ") + ", though nothing was wrong with its disk"
+func (p plan) judge(bed outcome) check.Report {
+	report := check.Judge(bed.history, check.Options{
+		MinOperations: int(p.rate * p.duration.Seconds() / 4),
+		MinAcked:      int(p.rate * p.duration.Seconds() / 40),
+		NeedFaults:    p.duration >= 5*time.Minute,
+		NeedStreams:   true,
+		Nodes:         bed.nodes,
+		// The same was shown by the order of versions already; here speed is what counts.
+		LinearOperations: -1,
+	})
+	report.Counts[countRestarts], report.Counts[countSnapshots] = bed.lives-p.nodes, bed.snapshots
+	if len(bed.exits) > 0 {
+		sentence := strings.Join(bed.exits, "; ") + ", though nothing was wrong with its disk"
 		report.Results = append(report.Results, check.Result{Checker: "processes", Judges: []string{"D5"}, Verdict: check.Broken,
-			Findings: []check.Finding{{Guarantee: "D5", Verdict: check.Broken, Sentence: report.Sentence}}})
+			Checked: bed.lives, Findings: []check.Finding{{Guarantee: "D5", Verdict: check.Broken, Sentence: sentence}}})
+		report.Sum()
 	}
 	return report
 }

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strconv"
+	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -16,6 +17,7 @@ import (
 	"github.com/leasehold/leasehold/httpapi"
 	"github.com/leasehold/leasehold/httpapi/auth"
 	"github.com/leasehold/leasehold/httpapi/discovery"
+	"github.com/leasehold/leasehold/jepsen/nemesis"
 )
 
 // process is a node's process, from its start to its end.
@@ -24,13 +26,14 @@ type process struct {
 	network   *network
 	disk      *disk
 	transport *raft.NetworkTransport
+	calls     *listener
 	node      *cluster.Node
 	handler   http.Handler
 
-	ctx     context.Context // ends with the process
-	end     context.CancelFunc
-	doors   sync.WaitGroup // requests that are being answered
-	leaving atomic.Bool    // it takes no request any more
+	ctx    context.Context // ends with the process
+	end    context.CancelFunc
+	reason error          // why it ended itself; guarded by the testbed's mu
+	doors  sync.WaitGroup // requests that are being answered
 }
 
 // settings are what a cluster's nodes have in common.
@@ -47,7 +50,36 @@ type settings struct {
 	tailEvents      int
 }
 
-// begin starts a node's process on a disk. exit is told when the process ends itself.
+// with returns the settings of one life, which has flags of its own: of those of a node some that matter here.
+func (s settings) with(life nemesis.Life) (*settings, error) {
+	for _, flag := range life.Flags {
+		name, value, _ := strings.Cut(flag, "=")
+		var err error
+		var bytes int64
+		switch name {
+		case "--election-timeout":
+			s.electionTimeout, err = time.ParseDuration(value)
+		case "--snapshot-bytes":
+			bytes, err = strconv.ParseInt(value, 10, 64)
+			s.snapshotBytes = min(s.snapshotBytes, bytes)
+		case "--trailing-bytes":
+			bytes, err = strconv.ParseInt(value, 10, 64)
+			s.trailingBytes = min(s.trailingBytes, bytes)
+		default:
+			err = fmt.Errorf("%w: simulated nodes do not know it", nemesis.ErrUnsupported)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("flag %s: %w", flag, err)
+		}
+	}
+	if len(life.Env) > 0 {
+		return nil, fmt.Errorf("%w: simulated nodes have no environment", nemesis.ErrUnsupported)
+	}
+	return &s, nil
+}
+
+// begin starts a node's process on a disk. exit is told when the process ends itself. One that does so before it has quite
+// begun has begun all the same, and is over.
 func begin(id, incarnation string, net_ *network, d *disk, s *settings, exit func(*process, error)) (*process, error) {
 	l := &process{id: id, network: net_, disk: d}
 	l.ctx, l.end = context.WithCancel(context.Background())
@@ -59,22 +91,26 @@ func begin(id, incarnation string, net_ *network, d *disk, s *settings, exit fun
 		Logger:                  logger.Named("transport"),
 		MsgpackUseNewTimeFormat: true,
 	})
-	node, err := cluster.Open(cluster.Config{
+	l.calls = net_.listen(l, serviceCalls)
+	err := l.open(cluster.Config{
 		ID:          id,
 		Initial:     s.members,
 		Incarnation: incarnation,
 		Transport:   l.transport,
-		Listener:    net_.listen(l, serviceCalls),
+		Listener:    l.calls,
 		Dial: func(ctx context.Context, to string) (net.Conn, error) {
 			ctx, cancel := context.WithCancel(ctx)
 			defer cancel()
 			defer context.AfterFunc(l.ctx, cancel)()
 			return net_.dial(ctx, l, to, serviceCalls)
 		},
-		Logs:            d,
-		Stable:          d,
-		Snapshots:       snapshots{d},
-		Exit:            func(err error) { exit(l, err) },
+		Logs:      d,
+		Stable:    d,
+		Snapshots: snapshots{d},
+		Exit: func(err error) {
+			l.end()
+			exit(l, err)
+		},
 		Logger:          logger,
 		ElectionTimeout: s.electionTimeout,
 		CommitTimeout:   s.commitTimeout,
@@ -88,17 +124,35 @@ func begin(id, incarnation string, net_ *network, d *disk, s *settings, exit fun
 		l.end()
 		return nil, err
 	}
-	l.node = node
+	if l.node == nil {
+		return l, nil
+	}
 	l.handler, err = httpapi.New(httpapi.Config{
 		Authenticator: everybody{},
 		Logger:        logger.Named("httpapi"),
 		Documents:     s.documents,
-	}, node)
+	}, l.node)
 	if err != nil {
 		l.end()
 		return nil, fmt.Errorf("%s: %w", id, err)
 	}
 	return l, nil
+}
+
+// open opens the node. A node that cannot trust its disk any more ends its process on the spot: the goroutine that opens it
+// then does not come back, and there is no node.
+func (l *process) open(config cluster.Config) (err error) {
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		l.node, err = cluster.Open(config)
+	}()
+	<-over
+	if l.node == nil && err == nil {
+		_ = l.transport.Close()
+		_ = l.calls.Close()
+	}
+	return err
 }
 
 // stop ends the process in good order: no more requests, then the node, then what is still being answered, as far as ctx
@@ -124,7 +178,9 @@ func (l *process) stop(ctx context.Context) error {
 func (l *process) bury() {
 	gone, cancel := context.WithCancel(context.Background())
 	cancel()
-	_ = l.node.Close(gone) // what a dead process still meets is nobody's concern
+	if l.node != nil {
+		_ = l.node.Close(gone) // what a dead process still meets is nobody's concern
+	}
 	l.doors.Wait()
 	l.network.forget(l)
 }

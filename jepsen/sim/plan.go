@@ -12,13 +12,17 @@ import (
 
 // plan is what a seed decides upon for one bubble.
 type plan struct {
-	seed     uint64
-	nodes    int
-	duration time.Duration
-	rate     float64
-	clients  int
-	settings settings
-	timing   timing
+	seed      uint64
+	nodes     int
+	duration  time.Duration
+	rate      float64
+	clients   int
+	workloads []string
+	interval  time.Duration // how long a fault lasts on average
+	overlap   float64       // how many are in force at once
+	pairs     [][2]string
+	settings  settings
+	timing    timing
 }
 
 func pick[T any](r *rand.Rand, among ...T) T { return among[r.IntN(len(among))] }
@@ -28,11 +32,15 @@ func pick[T any](r *rand.Rand, among ...T) T { return among[r.IntN(len(among))] 
 func newPlan(seed uint64, o Options, documents discovery.Documents) plan {
 	r := rand.New(rand.NewPCG(seed, 4))
 	p := plan{
-		seed:     seed,
-		nodes:    pick(r, 3, 3, 3, 5),
-		duration: o.Bubble,
-		rate:     o.Rate,
-		clients:  4 + r.IntN(12),
+		seed:      seed,
+		nodes:     pick(r, 3, 3, 3, 5),
+		duration:  o.Bubble,
+		rate:      o.Rate,
+		clients:   10 + r.IntN(10),
+		workloads: pick(r, []string{"mixed"}, []string{"mixed"}, []string{"register", "watch"}, []string{"mixed", "append", "generate"}),
+		interval:  pick(r, 4*time.Second, 6*time.Second, 10*time.Second),
+		overlap:   pick(r, 0.4, 0.7, 1.0),
+		pairs:     [][2]string{pick(r, pairs...), pick(r, pairs...)},
 		timing: timing{
 			link: pick(r, 200*time.Microsecond, time.Millisecond, 5*time.Millisecond),
 			sync: pick(r, 500*time.Microsecond, 3*time.Millisecond, 10*time.Millisecond),
@@ -40,8 +48,8 @@ func newPlan(seed uint64, o Options, documents discovery.Documents) plan {
 		settings: settings{
 			documents:       documents,
 			logger:          logger(o.Logs),
-			electionTimeout: pick(r, 1000*time.Millisecond, 1500*time.Millisecond, 2000*time.Millisecond),
-			commitTimeout:   pick(r, 100*time.Millisecond, 250*time.Millisecond, 500*time.Millisecond),
+			electionTimeout: pick(r, time.Second, 2*time.Second, 3*time.Second),
+			commitTimeout:   pick(r, 200*time.Millisecond, 500*time.Millisecond),
 			snapshotBytes:   pick[int64](r, 8<<10, 32<<10, 256<<10),
 			trailingBytes:   pick[int64](r, 1, 16<<10, 128<<10),
 			historyAge:      pick(r, 75*time.Second, 2*time.Minute, 5*time.Minute),

@@ -3,6 +3,7 @@ package sim
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"testing"
@@ -79,6 +80,9 @@ func (p plan) bubble(ctx context.Context, t *testing.T, o Options) (Bubble, *his
 	began := time.Now()
 	left, err := simulate(t, ctx, p, out)
 	if err != nil {
+		if o.Keep != nil {
+			err = errors.Join(err, o.Keep(Bubble{Seed: p.seed, Nodes: p.nodes}, lines.Bytes()))
+		}
 		return Bubble{}, nil, err
 	}
 	b := Bubble{Seed: p.seed, Nodes: p.nodes, Simulated: time.Duration(left.history.End), Report: p.judge(left)}

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) == "" {
 		os.Exit(m.Run())
 	}
-	r, err := Run(context.Background(), Options{Seed: 1, Hours: 1.0 / 60, Nodes: 3})
+	r, err := Run(context.Background(), Options{Seed: 1, Hours: 1.0 / 30, Nodes: 3})
 	if err != nil {
 		_, _ = os.Stderr.WriteString(err.Error())
 		os.Exit(1)

@@ -15,9 +15,9 @@ import (
 // outcome is what a bubble leaves behind.
 type outcome struct {
 	history   *history.History
+	nodes     []string
 	exits     []string // of processes that ended themselves without a reason
 	lives     int      // of processes
-	elections int      // terms in which somebody led
 	snapshots int      // that disks took
 }
 
@@ -45,7 +45,7 @@ func (p plan) run(stop context.Context, out io.Writer) (outcome, error) {
 	}
 	err = p.act(stop, bed, recorder)
 	err = errors.Join(err, bed.close(), recorder.Flush(), malformed)
-	return outcome{history: builder.History(), exits: bed.exits, lives: bed.lives, elections: len(bed.terms), snapshots: bed.snapshots}, err
+	return outcome{history: builder.History(), nodes: bed.nodes, exits: bed.exits, lives: bed.lives, snapshots: bed.snapshots}, err
 }
 
 // act is a cluster's time: clients work, faults come and go, all is healed, and everything is read once more.
@@ -60,32 +60,18 @@ func (p plan) act(stop context.Context, bed *testbed, recorder *history.Recorder
 	working.Go(func() { workFailed = p.work(ctx, bed, recorder) })
 	harming, heal := context.WithCancel(ctx)
 	defer heal()
-	var harm sync.WaitGroup
-	harm.Go(func() { p.harm(harming, bed, recorder) })
+	harmed := make(chan error, 1)
+	go func() { harmed <- p.harm(harming, bed, recorder) }()
 
 	for end := time.Now().Add(p.duration); time.Now().Before(end) && stop.Err() == nil; {
 		time.Sleep(min(time.Second, time.Until(end)))
-		bed.look()
 	}
 	heal()
-	harm.Wait()
-	err := bed.awaitLevel(patience)
+	err := <-harmed
 	cancel()
 	working.Wait()
 	bed.final(recorder)
 	return errors.Join(err, workFailed)
-}
-
-// look notes who leads.
-func (b *testbed) look() {
-	for _, node := range b.nodes {
-		if l := b.enter(node); l != nil {
-			if status := l.node.Summary(); status.Role == "leader" {
-				b.terms[status.Term] = true
-			}
-			l.doors.Done()
-		}
-	}
 }
 
 // patience is how long a healed cluster may take until all nodes are ready and level.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"strings"
 	"time"
 
 	"github.com/leasehold/leasehold/jepsen/history"
@@ -34,8 +33,22 @@ func (b *testbed) Supports(c nemesis.Capability) error {
 
 // Sample asks a node over the link that clients use.
 func (b *testbed) Sample(ctx context.Context, node string) (history.Sample, error) {
-	return b.ask(ctx, node, true)
+	b.mu.Lock()
+	p, err := b.place(node)
+	if err != nil {
+		b.mu.Unlock()
+		return history.Sample{}, err
+	}
+	hash := time.Since(p.hashed) >= hashEvery
+	if hash {
+		p.hashed = time.Now()
+	}
+	b.mu.Unlock()
+	return b.ask(ctx, node, hash)
 }
+
+// hashEvery is how often a node is asked for the hash of all that it holds, which costs more than all else that it is asked.
+const hashEvery = 10 * time.Second
 
 func (b *testbed) ask(ctx context.Context, node string, hash bool) (history.Sample, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
@@ -76,18 +89,11 @@ func (b *testbed) PowerLoss(nodes ...string) error {
 	})
 }
 
-// Start begins a new life on what the disk holds. Of flags it knows --election-timeout.
+// Start begins a new life on what the disk holds.
 func (b *testbed) Start(_ context.Context, node string, life nemesis.Life) error {
-	own := *b.settings
-	for _, flag := range life.Flags {
-		value, found := strings.CutPrefix(flag, "--election-timeout=")
-		if !found {
-			return fmt.Errorf("%w: simulated nodes know no flag %s", nemesis.ErrUnsupported, flag)
-		}
-		var err error
-		if own.electionTimeout, err = time.ParseDuration(value); err != nil {
-			return fmt.Errorf("--election-timeout: %w", err)
-		}
+	own, err := b.settings.with(life)
+	if err != nil {
+		return err
 	}
 	b.mu.Lock()
 	p, err := b.place(node)
@@ -96,19 +102,23 @@ func (b *testbed) Start(_ context.Context, node string, life nemesis.Life) error
 		return err
 	}
 	p.starting = true
+	p.harmed = p.wiped || p.disk.ails()
 	if p.dark {
 		p.dark = false
 		b.network.answer(p.former)
 	}
 	b.mu.Unlock()
 	// Opening takes time, which does not pass while a mutex is waited for.
-	l, err := begin(node, p.incarnation, b.network, p.disk, &own, func(of *process, reason error) { go b.exited(of, reason) })
+	l, err := begin(node, p.incarnation, b.network, p.disk, own, b.exited)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	p.starting = false
 	if err == nil {
 		p.life = l
 		b.lives++
+		if l.reason != nil {
+			b.collapse(p)
+		}
 	}
 	return err
 }
@@ -154,7 +164,9 @@ func (b *testbed) Transfer(ctx context.Context, to string) error {
 		if l == nil {
 			continue
 		}
-		_, err := l.node.TransferLeadership(ctx, to)
+		asking, cancel := context.WithTimeout(ctx, transferTime)
+		_, err := l.node.TransferLeadership(asking, to)
+		cancel()
 		l.doors.Done()
 		if err == nil {
 			return nil
@@ -163,6 +175,9 @@ func (b *testbed) Transfer(ctx context.Context, to string) error {
 	}
 	return fmt.Errorf("no node handed over: %w", errors.Join(problems...))
 }
+
+// transferTime is how long a node is given to hand over.
+const transferTime = 3 * time.Second
 
 // Link sets a link between nodes, or between a node and the clients.
 func (b *testbed) Link(from, to string, c nemesis.Condition) error { return b.network.set(from, to, c) }
@@ -196,7 +211,7 @@ func (b *testbed) Damage(node string, d nemesis.Damage, seed uint64) (string, er
 	case d != nemesis.Wipe:
 		return "", fmt.Errorf("%w: simulated disks have no files", nemesis.ErrUnsupported)
 	}
-	p.harmed = true
+	p.wiped = true
 	p.disk = newDisk(p.disk.base, seed)
 	p.incarnation = fmt.Sprintf("%s, made with %d", node, seed)
 	return "took everything away", nil
@@ -204,14 +219,14 @@ func (b *testbed) Damage(node string, d nemesis.Damage, seed uint64) (string, er
 
 // Keep copies the disk of a node that is down.
 func (b *testbed) Keep(node string) error {
-	return b.each([]string{node}, func(p *place) { p.kept, p.keptAs = p.disk.split(), p.incarnation })
+	return b.each([]string{node}, func(p *place) { p.kept, p.keptAs = p.disk.clone(), p.incarnation })
 }
 
 // Restore gives back what Keep copied.
 func (b *testbed) Restore(node string) error {
 	return b.each([]string{node}, func(p *place) {
 		if p.kept != nil {
-			p.disk, p.incarnation = p.kept.split(), p.keptAs
+			p.disk, p.incarnation, p.wiped = p.kept.clone(), p.keptAs, false
 		}
 	})
 }

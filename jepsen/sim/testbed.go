@@ -18,7 +18,6 @@ type testbed struct {
 	network  *network
 	settings *settings
 	nodes    []string
-	initial  map[string]string
 
 	ctx   context.Context // ends with the testbed
 	end   context.CancelFunc
@@ -27,10 +26,9 @@ type testbed struct {
 	mu        sync.Mutex // guards what follows
 	rand      *rand.Rand
 	places    map[string]*place
-	lives     int             // of processes
-	terms     map[uint64]bool // in which somebody was seen to lead
-	snapshots int             // taken on disks that are gone or closed
-	exits     []string        // of processes that ended themselves and had no reason to
+	lives     int      // of processes
+	snapshots int      // taken on disks that are gone or closed
+	exits     []string // of processes that ended themselves and had no reason to
 	closed    bool
 }
 
@@ -46,8 +44,10 @@ type place struct {
 	starting    bool
 	stopping    bool
 	kept        *disk
-	keptAs      string // the incarnation of kept
-	harmed      bool   // its disk has been made to fail
+	keptAs      string    // the incarnation of kept
+	harmed      bool      // its disk fails, or is not the one it was, so that its process may end itself
+	wiped       bool      // and is not the one it was
+	hashed      time.Time // when it was last asked for its hash
 }
 
 // timing is how long things take when nothing is wrong.
@@ -55,7 +55,7 @@ type timing struct{ link, sync time.Duration }
 
 // newTestbed opens a cluster of that many nodes.
 func newTestbed(size int, s *settings, t timing, seed uint64) (*testbed, error) {
-	b := &testbed{settings: s, rand: rand.New(rand.NewPCG(seed, 3)), places: make(map[string]*place), terms: make(map[uint64]bool)}
+	b := &testbed{settings: s, rand: rand.New(rand.NewPCG(seed, 3)), places: make(map[string]*place)}
 	b.ctx, b.end = context.WithCancel(context.Background())
 	s.members = make(map[string]string)
 	for i := range size {
@@ -125,14 +125,20 @@ func (b *testbed) close() error {
 func (b *testbed) exited(of *process, reason error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	p := b.places[of.id]
-	if p.life != of {
-		return // it was dead already, and nobody heard it
-	}
+	of.reason = reason
+	if p := b.places[of.id]; p.life == of {
+		b.collapse(p)
+	} // else it was dead already and nobody heard it, or has not quite begun
+}
+
+// collapse is the death of a process that ended itself. The caller holds mu.
+func (b *testbed) collapse(p *place) {
+	l := p.life
 	if !p.harmed {
-		b.exits = append(b.exits, fmt.Sprintf("%s ended its process: %v", of.id, reason))
+		b.exits = append(b.exits, fmt.Sprintf("%s ended its process: %v", p.id, l.reason))
 	}
 	b.die(p)
+	b.network.hangUp(l)
 }
 
 // die takes a process away at once: what it was about to say or write is never heard or read. The caller holds mu.
