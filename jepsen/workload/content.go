@@ -10,6 +10,13 @@ import (
 // leaseSeconds is the leaseDurationSeconds of all objects but those of elections.
 const leaseSeconds = 15
 
+// fat begins the names of objects that are heavy, by the same text in each version: some changes of one are more than lies
+// in the buffers between a server and a watch that is not read.
+const fat = "fat"
+
+// weight is what makes them so.
+func weight() string { return strings.Repeat("0123456789abcdef", 4<<10) }
+
 // content is what a write puts into an object: everything that the object then holds but what the server adds.
 type content struct {
 	Key      string // namespace/name, or namespace/ where the server makes the name
@@ -50,7 +57,11 @@ func (c content) request() history.Request {
 
 // whole is the body of a create or an update.
 func (c content) whole() []byte {
-	metadata := map[string]any{"namespace": c.namespace(), "annotations": map[string]string{history.IDAnnotation: c.ID}}
+	annotations := map[string]string{history.IDAnnotation: c.ID}
+	if strings.HasPrefix(c.name(), fat) {
+		annotations["jepsen/weight"] = weight()
+	}
+	metadata := map[string]any{"namespace": c.namespace(), "annotations": annotations}
 	set(metadata, "name", c.name())
 	set(metadata, "generateName", c.Prefix)
 	set(metadata, "uid", c.UID)

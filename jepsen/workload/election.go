@@ -16,7 +16,7 @@ import (
 // timing is that of all elections. A holder stops believing at the latest RetryPeriod and RenewDeadline after the answer to
 // its last renewal, a rival takes over LeaseDuration after it saw that renewal: there is no overlap as long as no answer
 // comes more than LeaseDuration-RenewDeadline-RetryPeriod, 3 s, after its write, and clients wait Timeout, which is less.
-var timing = Timing{LeaseDuration: 9 * time.Second, RenewDeadline: 5 * time.Second, RetryPeriod: time.Second, Timeout: 2500 * time.Millisecond}
+var timing = Timing{LeaseDuration: 9 * time.Second, RenewDeadline: 5 * time.Second, RetryPeriod: time.Second, Timeout: 2 * time.Second}
 
 // Timing is what an elector goes by.
 type Timing struct {

@@ -2,10 +2,12 @@ package workload
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"strconv"
 	"time"
@@ -21,6 +23,8 @@ type stream struct {
 	// Idle is after how long without an event the client gives the stream up, as one over a dead connection would
 	// otherwise never end; 0 means never.
 	Idle time.Duration
+	// Narrow has the connection take in little before it is read, so that a reader that stops is felt by the server soon.
+	Narrow bool
 	// Each is told of each change after it was recorded, and says whether to go on. It may take its time, during which
 	// nothing is read.
 	Each func(*history.Change) bool
@@ -39,6 +43,9 @@ func (w *worker) watch(ctx context.Context, e Endpoint, s stream) watched {
 	defer cancel()
 	w.scene.Recorder.Record(history.Event{Process: w.process(), Type: history.Invoke, F: history.Watch, Node: e.Node, Request: &s.Request})
 	hurry := time.AfterFunc(patience, cancel)
+	if s.Narrow {
+		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: narrow})
+	}
 	response, answer := open(ctx, e, s)
 	hurry.Stop()
 	if response == nil {
@@ -50,6 +57,21 @@ func (w *worker) watch(ctx context.Context, e Endpoint, s stream) watched {
 	reason, code := w.follow(ctx, cancel, e, s, response.Body)
 	w.scene.Recorder.Record(history.Event{Process: w.process(), Type: history.End, F: history.Watch, Node: e.Node, Note: reason})
 	return watched{Opened: true, Code: code, Reason: reason}
+}
+
+// narrow leaves a connection the smallest buffer for what was sent and not read yet. One that is shared with others is left
+// alone.
+func narrow(info httptrace.GotConnInfo) {
+	c := info.Conn
+	if secure, ok := c.(*tls.Conn); ok {
+		if secure.ConnectionState().NegotiatedProtocol == "h2" {
+			return
+		}
+		c = secure.NetConn()
+	}
+	if buffered, ok := c.(interface{ SetReadBuffer(int) error }); ok {
+		_ = buffered.SetReadBuffer(1) // the system makes it the least it can; a connection that is gone tells by itself
+	}
 }
 
 // open returns the response whose body is the stream, or nil and what came instead.

@@ -3,8 +3,11 @@ package workload
 import (
 	"context"
 	"io"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -111,4 +114,28 @@ func TestEventsOfAnotherFormAreMalformed(t *testing.T) {
 		w.watch(t.Context(), e, stream{})
 		assert.NotEmpty(t, recorded().Streams[0].Changes[0].Malformed, strings.TrimSpace(bad))
 	}
+}
+
+func TestANarrowReaderTakesInLittle(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, events) }))
+	defer server.Close()
+	var narrowed *net.TCPConn
+	transport := &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := (&net.Dialer{}).DialContext(ctx, network, address)
+		if err == nil {
+			narrowed = c.(*net.TCPConn)
+		}
+		return c, err
+	}}
+	defer transport.CloseIdleConnections()
+	w, e, _ := stage(t, server.URL, transport)
+	buffer := 0
+	w.watch(t.Context(), e, stream{Narrow: true, Each: func(*history.Change) bool {
+		raw, err := narrowed.SyscallConn()
+		require.NoError(t, err)
+		require.NoError(t, raw.Control(func(fd uintptr) { buffer, err = syscall.GetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF) }))
+		require.NoError(t, err)
+		return false
+	}})
+	assert.Less(t, buffer, 16<<10)
 }

@@ -9,8 +9,11 @@ import (
 	"github.com/leasehold/leasehold/jepsen/history"
 )
 
-// churned objects are fewer than listed ones, so that each changes often.
-const churned = 60
+// churned objects are fewer than listed ones, so that each changes often; few of them are heavy.
+const (
+	churned = 60
+	heavy   = 2
+)
 
 // watches has the clients change objects, which move between groups, while as many again watch them in every way and go from
 // node to node.
@@ -22,10 +25,18 @@ func watches(ctx context.Context, j *job) error {
 		all.Go(func() { churner.run(ctx) })
 	}
 	j.work(ctx, func(ctx context.Context, w *worker, number int) {
-		w.keep(ctx, j.object(w.rng.IntN(churned)), memory)
+		w.keep(ctx, j.churned(w.rng.IntN(churned)), memory)
 	})
 	all.Wait()
 	return nil
+}
+
+// churned is the key of the n-th of a job's objects to be watched.
+func (j *job) churned(n int) string {
+	if n < heavy {
+		return fmt.Sprintf("%s/%s%03d", j.namespace(n%spaces), fat, n)
+	}
+	return j.object(n)
 }
 
 // churner watches one thing for a while, and then goes on, or watches another, at another node.
@@ -75,7 +86,7 @@ func (c *churner) turn() {
 	case "group everywhere":
 		c.scope.Group = fmt.Sprintf("g%d", c.rng.IntN(groups))
 	case "name":
-		c.scope.Key = c.job.object(c.rng.IntN(churned))
+		c.scope.Key = c.job.churned(c.rng.IntN(churned))
 	}
 }
 
@@ -123,6 +134,8 @@ func (c *churner) follow(ctx context.Context, e Endpoint, s stream) {
 	stall := -1
 	if c.chance(15) {
 		stall = c.rng.IntN(20)
+		enough += 1000 // what was missed meanwhile it should read
+		s.Narrow, s.Timeout = true, time.Minute
 	}
 	events := 0
 	s.Each = func(change *history.Change) bool {
@@ -132,8 +145,7 @@ func (c *churner) follow(ctx context.Context, e Endpoint, s stream) {
 		c.last = max(c.last, reached(change, synthetic))
 		events++
 		if events == stall {
-			enough += 1000
-			return sleep(ctx, time.Duration(3+c.rng.IntN(5))*time.Second)
+			return sleep(ctx, time.Duration(4+c.rng.IntN(10))*time.Second)
 		}
 		return events < enough
 	}
