@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -178,4 +179,37 @@ func TestAFindingWithoutLinesShowsItsTime(t *testing.T) {
 	for _, link := range regexp.MustCompile(`href="#(line-\d+)"`).FindAllStringSubmatch(page, -1) {
 		assert.Contains(t, page, `id="`+link[1]+`"`)
 	}
+}
+
+func TestSwimLanesKeepTheOrderOfTime(t *testing.T) {
+	s := good(300)
+	verdict := staleRead(s)
+	h, lines := s.finish(t, t.TempDir())
+	f := First(verdict(lines))
+	all := steps(h, f, nil)
+	require.Len(t, all, 3)
+	bars := make(map[string]element) // class to bar
+	var order []element
+	for _, e := range elements(t, string(swimlanes(h, all, nil, f.Faults, []string{"node-1", "node-2", "node-3"}))) {
+		if class := e.attrs["class"]; strings.HasPrefix(class, "bar") {
+			bars[class] = e
+			order = append(order, e)
+		}
+	}
+	number := func(e element, attr string) float64 {
+		v, err := strconv.ParseFloat(e.attrs[attr], 64)
+		require.NoError(t, err)
+		return v
+	}
+	require.Len(t, order, 3)
+	for i, e := range order {
+		assert.Greater(t, number(e, "width"), 15.0, "what took milliseconds is still to be seen")
+		assert.Less(t, number(e, "x")+number(e, "width"), float64(swimRight))
+		if i > 0 {
+			assert.Greater(t, number(e, "x"), number(order[i-1], "x")+number(order[i-1], "width"), "what began after another's end stands behind it")
+		}
+	}
+	assert.Equal(t, order[2], bars["bar c-read decisive"])
+	assert.Equal(t, number(order[0], "y"), number(order[1], "y"), "one client, one lane")
+	assert.NotEqual(t, number(order[1], "y"), number(order[2], "y"))
 }
