@@ -40,13 +40,16 @@ const (
 // historyOf puts an object's versions into their order. Revisions and lines of the steps are marked, and rows near them kept.
 func historyOf(h *history.History, key string, concerned map[int64]bool) keyHistory {
 	versions := make(map[uint64]*keyRow)
-	see := func(v *history.Version) {
+	see := func(v *history.Version, deleted bool) {
 		if v == nil || v.Key != key || v.Revision == 0 {
 			return
 		}
 		row := versions[v.Revision]
 		if row == nil {
 			row = &keyRow{Revision: v.Revision, What: "written by " + cmp.Or(v.ID, "somebody else"), Content: content(v), Called: history.Never, Answered: history.Never}
+			if deleted {
+				row.What, row.Content = "deletion", ""
+			}
 			versions[v.Revision] = row
 		}
 		row.Seen++
@@ -56,9 +59,9 @@ func historyOf(h *history.History, key string, concerned map[int64]bool) keyHist
 		op := &h.Operations[i]
 		if !writes(op.F) {
 			if op.Answer != nil {
-				see(op.Answer.Version)
+				see(op.Answer.Version, false)
 				for j := range op.Answer.Items {
-					see(&op.Answer.Items[j])
+					see(&op.Answer.Items[j], false)
 				}
 			}
 			continue
@@ -90,7 +93,7 @@ func historyOf(h *history.History, key string, concerned map[int64]bool) keyHist
 	for i := range h.Streams {
 		for j := range h.Streams[i].Changes {
 			if c := &h.Streams[i].Changes[j]; c.Version != nil {
-				see(c.Version)
+				see(c.Version, c.Type == "DELETED")
 				if row := versions[c.Version.Revision]; row != nil && c.Version.Key == key && concerned[c.Index] {
 					row.Concerned = true
 				}
@@ -114,12 +117,7 @@ func (k keyHistory) of(versions map[uint64]*keyRow, unknown []keyRow) keyHistory
 		}
 		rows = append(rows, row)
 	}
-	slices.SortFunc(rows, func(a, b keyRow) int {
-		if a.Revision != 0 && b.Revision != 0 {
-			return cmp.Or(cmp.Compare(a.Revision, b.Revision), cmp.Compare(a.Called, b.Called))
-		}
-		return cmp.Or(cmp.Compare(a.Called, b.Called), cmp.Compare(a.Line, b.Line))
-	})
+	rows = ordered(rows)
 	center := slices.IndexFunc(rows, func(r keyRow) bool { return r.Concerned })
 	last := center
 	for i, r := range rows {
@@ -131,6 +129,30 @@ func (k keyHistory) of(versions map[uint64]*keyRow, unknown []keyRow) keyHistory
 	to := min(len(rows), from+mostRows)
 	k.Rows, k.Before, k.After = rows[from:to], from, len(rows)-to
 	return k
+}
+
+// ordered puts rows by their revisions, and each without one before the first that was called later.
+func ordered(rows []keyRow) []keyRow {
+	var known, unknown []keyRow
+	for _, r := range rows {
+		if r.Revision != 0 {
+			known = append(known, r)
+		} else {
+			unknown = append(unknown, r)
+		}
+	}
+	slices.SortFunc(known, func(a, b keyRow) int {
+		return cmp.Or(cmp.Compare(a.Revision, b.Revision), cmp.Compare(a.Called, b.Called), cmp.Compare(a.Line, b.Line))
+	})
+	slices.SortFunc(unknown, func(a, b keyRow) int { return cmp.Or(cmp.Compare(a.Called, b.Called), cmp.Compare(a.Line, b.Line)) })
+	for _, r := range unknown {
+		place := slices.IndexFunc(known, func(k keyRow) bool { return k.Called != history.Never && k.Called > r.Called })
+		if place < 0 {
+			place = len(known)
+		}
+		known = slices.Insert(known, place, r)
+	}
+	return known
 }
 
 func content(v *history.Version) string {

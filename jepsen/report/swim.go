@@ -70,7 +70,7 @@ func swimlanes(h *history.History, all, context []step, inForce []string, nodes 
 	s.drawLanes(rows, faultsFrom, swimLeft, swimRight, s.end, s.x)
 	s.drawNodes(h, windows, nodes)
 	for _, client := range clients {
-		s.put(`<text class="strong end" x="%v" y="%v">%v</text>`, float64(swimLeft-10), s.clientY[client]+4, fit("client "+client, 11, swimLeft-24))
+		s.put(`<text class="strong end" x="%v" y="%v">%v</text>`, float64(swimLeft-10), s.clientY[client]+4, fit(clientName(client), 11, swimLeft-24))
 	}
 	for _, one := range context {
 		s.drawStep(one, true)
@@ -169,6 +169,14 @@ func (s *swim) x(t int64) float64 {
 		share := float64(t-s.instants[i-1]) / float64(s.instants[i]-s.instants[i-1])
 		return s.places[i-1] + share*(s.places[i]-s.places[i-1])
 	}
+}
+
+// clientName makes a name of a process that is a number.
+func clientName(process string) string {
+	if process != "" && process[0] >= '0' && process[0] <= '9' {
+		return "client " + process
+	}
+	return process
 }
 
 // clientsOf are the steps' clients by their first appearance, then those of the context while there is room.

@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -212,4 +213,29 @@ func TestSwimLanesKeepTheOrderOfTime(t *testing.T) {
 	assert.Equal(t, order[2], bars["bar c-read decisive"])
 	assert.Equal(t, number(order[0], "y"), number(order[1], "y"), "one client, one lane")
 	assert.NotEqual(t, number(order[1], "y"), number(order[2], "y"))
+}
+
+func TestAnObjectsHistoryIsInTheOrderOfItsVersions(t *testing.T) {
+	const key = "a/x"
+	write := func(line int64, f, id string, from, to int64, outcome history.Type, revision uint64) history.Operation {
+		op := history.Operation{Index: line, Process: "1", F: f, Node: "n", Request: &history.Request{Key: key, ID: id}, Outcome: outcome, Answer: &history.Answer{Code: 200}, Invoked: from, Settled: to, Returned: to}
+		if revision != 0 {
+			op.Answer.Version = &history.Version{Key: key, Revision: revision, ID: id}
+		}
+		return op
+	}
+	seen := func(line int64, kind string, revision uint64, id string) history.Arrival {
+		return history.Arrival{Index: line, Change: &history.Change{Type: kind, Version: &history.Version{Key: key, Revision: revision, ID: id}}}
+	}
+	h := &history.History{End: 100, Operations: []history.Operation{
+		write(1, history.Create, "w1", 1, 2, history.OK, 11), write(3, history.Update, "w2", 3, 9, history.OK, 15), write(4, history.Update, "w3", 4, 8, history.Info, 0),
+		write(5, history.Update, "w4", 5, 6, history.Fail, 0), write(6, history.Delete, "", 10, 12, history.OK, 0), write(8, history.Create, "w5", 20, 22, history.OK, 30),
+		{F: history.Get, Request: &history.Request{Key: key}, Outcome: history.OK, Answer: &history.Answer{Version: &history.Version{Key: key, Revision: 15}}},
+	}, Streams: []history.Stream{{Changes: []history.Arrival{seen(20, "MODIFIED", 13, "w3"), seen(21, "DELETED", 17, "w2"), seen(22, "ADDED", 30, "w5")}}}}
+	var got []string
+	for _, row := range historyOf(h, key, map[int64]bool{22: true}).Rows {
+		got = append(got, fmt.Sprintf("%d %s seen %d %v", row.Revision, row.What, row.Seen, row.Concerned))
+	}
+	assert.Equal(t, []string{"11 create w1 seen 0 false", "13 written by w3 seen 1 false", "15 update w2 seen 1 false", "17 deletion seen 1 false",
+		"0 update w3 (unknown outcome; somebody saw it) seen 0 false", "0 delete seen 0 false", "30 create w5 seen 1 true"}, got)
 }
