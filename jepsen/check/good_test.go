@@ -248,3 +248,10 @@ func TestARunThatShowsNothingIsInvalid(t *testing.T) {
 	assert.Equal(t, check.Invalid, report.Verdict, "a fault that nobody felt")
 	assert.Contains(t, report.Sentence, "none of the 1 faults of kind kill was felt")
 }
+func TestAHistoryOfWatchesAloneIsJudged(t *testing.T) {
+	s := newStory(t)
+	s.made("a/x", "w1", 1001)
+	s.watch("node-1", from(1000), "A:1001")
+	assert.Equal(t, check.Broken, check.Judge(s.history(), check.Options{}).Verdict)
+	assert.Equal(t, check.Broken, check.Judge(&history.History{Streams: s.history().Streams}, check.Options{}).Verdict)
+}

@@ -140,7 +140,7 @@ func (l *log) order() {
 	if !slices.IsSortedFunc(l.entries, byRevision) {
 		slices.SortFunc(l.entries, byRevision)
 	}
-	l.index = revisions{}
+	l.index = revisions{table: l.index.table[:0]}
 	for i := range l.opEntry {
 		l.opEntry[i] = none
 	}

@@ -22,7 +22,7 @@ func (r *revisions) find(revision uint64) (int32, bool) {
 
 // put notes that a revision's entry is at, which must not be known yet. count is how many there are.
 func (r *revisions) put(revision uint64, at int32, count int) {
-	if len(r.table) == 0 && len(r.far) == 0 {
+	if r.base == 0 && len(r.table) == 0 && len(r.far) == 0 {
 		r.base = revision - min(revision, 4096)
 	}
 	i := revision - r.base

@@ -42,6 +42,8 @@ func merge(h *history.History, options Options) (*log, Result) {
 		}
 	}
 	m.register()
+	m.entries = make([]entry, 0, m.acked+m.acked/16+16)
+	m.index.table = make([]int32, 0, cap(m.entries)+8192)
 	m.acks()
 	m.reads()
 	m.watches(false)
@@ -57,9 +59,10 @@ func merge(h *history.History, options Options) (*log, Result) {
 
 type merger struct {
 	*reporter
-	same map[string]bool // IDs that a write which changes nothing sent again
-	gone []int32         // entries, before they are ordered, of objects that went
-	told map[int32]bool  // operations already found to have happened twice
+	same  map[string]bool // IDs that a write which changes nothing sent again
+	gone  []int32         // entries, before they are ordered, of objects that went
+	acked int             // writes
+	told  map[int32]bool  // operations already found to have happened twice
 	// written are the keys that some operation writes. Others are somebody else's, if their versions carry no ID.
 	written map[string]bool
 }
@@ -81,6 +84,9 @@ func (m *merger) register() {
 		}
 		if key := m.opKey[i]; key != none && !m.written[op.Request.Key] {
 			m.written[op.Request.Key] = true
+		}
+		if op.Outcome == history.OK {
+			m.acked++
 		}
 		if op.Settled != history.Never {
 			m.lastWrite = max(m.lastWrite, op.Settled)
@@ -265,9 +271,15 @@ func (m *merger) add(s sight) int32 {
 
 // author finds the operation whose ID a new version carries.
 func (m *merger) author(at int32, e *entry, s *sight) int32 {
-	proof := evidence{s.time, s.time, []int64{s.line}, []string{s.version.Key}}
 	id := s.version.ID
-	writer, ok := m.writers[id]
+	writer, ok := s.op, s.by == byAck && id == m.h.Operations[s.op].Request.ID
+	if !ok {
+		writer, ok = m.writers[id]
+	}
+	if ok && m.opEntry[writer] == none && m.opKey[writer] == e.key && m.h.Operations[writer].Outcome != history.Fail {
+		return writer
+	}
+	proof := evidence{s.time, s.time, []int64{s.line}, []string{s.version.Key}}
 	if !ok {
 		if !m.foreign(s.version.Key) && (id != "" || m.written[s.version.Key]) {
 			m.broke(phantom(s.by), proof, "%s saw revision %d of %s, which no operation of this history wrote (its write is named %q)", s.who(m.log), s.version.Revision, s.version.Key, id)

@@ -302,13 +302,12 @@ func (v *viewer) event(c *history.Arrival) {
 	v.next(revision + 1) // this one
 	v.last = revision
 	v.delivered++
-	proof := evidence{c.Time, c.Time, []int64{c.Index, v.s.Index}, []string{c.Version.Key}}
 	at, ok := v.index.find(revision)
 	if !ok {
 		if key, known := v.keyIndex[c.Version.Key]; known && v.open(key, c.Time) {
 			return // an acknowledged deletion whose revision nobody else told
 		}
-		v.broke("W4", proof, "%s got %s of %s at revision %d, which nobody else knows of", v.name(), c.Type, c.Version.Key, revision)
+		v.broke("W4", v.proof(c), "%s got %s of %s at revision %d, which nobody else knows of", v.name(), c.Type, c.Version.Key, revision)
 		return
 	}
 	e := &v.entries[at]
@@ -316,14 +315,14 @@ func (v *viewer) event(c *history.Arrival) {
 		return // told by the merge of the evidence
 	}
 	if e.key != v.keyIndex[c.Version.Key] || !v.holds(v.scope, e.key) {
-		v.broke("W4", proof, "%s of %q got %s of %s at revision %d, which is no change of what it watches", v.name(), v.s.Request.Key, c.Type, c.Version.Key, revision)
+		v.broke("W4", v.proof(c), "%s of %q got %s of %s at revision %d, which is no change of what it watches", v.name(), v.s.Request.Key, c.Type, c.Version.Key, revision)
 		return
 	}
-	v.typed(c, at, proof)
+	v.typed(c, at)
 }
 
 // typed judges the type of an event against the state before it (W5).
-func (v *viewer) typed(c *history.Arrival, at int32, proof evidence) {
+func (v *viewer) typed(c *history.Arrival, at int32) {
 	e := &v.entries[at]
 	if v.open(e.key, e.seen) {
 		return
@@ -335,7 +334,7 @@ func (v *viewer) typed(c *history.Arrival, at int32, proof evidence) {
 		if e.prev == none {
 			return // it was there before the history began
 		}
-		v.broke("W5", proof, "%s got %s of %s at revision %d, which is not in the group %q and was not before", v.name(), c.Type, c.Version.Key, c.Version.Revision, v.scope.group)
+		v.broke("W5", v.proof(c), "%s got %s of %s at revision %d, which is not in the group %q and was not before", v.name(), c.Type, c.Version.Key, c.Version.Revision, v.scope.group)
 		return
 	case !before:
 		want = "ADDED"
@@ -345,7 +344,12 @@ func (v *viewer) typed(c *history.Arrival, at int32, proof evidence) {
 	if c.Type == want || e.prev == none && (v.foreign(v.keys[e.key]) || e.writer == none) {
 		return
 	}
-	v.broke("W5", proof, "%s got %s of %s at revision %d, which is %s: before it the object was %s", v.name(), c.Type, c.Version.Key, c.Version.Revision, want, v.was(e.prev))
+	v.broke("W5", v.proof(c), "%s got %s of %s at revision %d, which is %s: before it the object was %s", v.name(), c.Type, c.Version.Key, c.Version.Revision, want, v.was(e.prev))
+}
+
+// proof is what shows that an event should not have come so.
+func (v *viewer) proof(c *history.Arrival) evidence {
+	return evidence{c.Time, c.Time, []int64{c.Index, v.s.Index}, []string{c.Version.Key}}
 }
 
 func (v *viewer) was(at int32) string {
@@ -361,7 +365,7 @@ func (v *viewer) was(at int32) string {
 // again judges an event that is not newer than what the stream had come to.
 func (v *viewer) again(c *history.Arrival) {
 	revision := c.Version.Revision
-	proof := evidence{c.Time, c.Time, []int64{c.Index, v.s.Index}, []string{c.Version.Key}}
+	proof := v.proof(c)
 	what := fmt.Sprintf("%s got %s of %s at revision %d", v.name(), c.Type, c.Version.Key, revision)
 	twice := slices.ContainsFunc(v.s.Changes, func(o history.Arrival) bool {
 		return o.Index < c.Index && o.Version != nil && o.Version.Revision == revision

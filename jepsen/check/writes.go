@@ -39,6 +39,43 @@ func (w *writesChecker) accepted(e *entry, op *history.Operation, sure bool) {
 	if e.prev != none {
 		before = &w.entries[e.prev]
 	}
+	demanded, _ := strconv.ParseUint(op.Request.Revision, 10, 64)
+	// A version that is not the one demanded: certainly so if it is newer, since a newer one cannot turn older again.
+	wrong := demanded > 0 && there && before.revision != demanded && (sure || before.revision > demanded)
+	wrongUID := there && op.Request.UID != "" && before.version.UID != "" && op.Request.UID != before.version.UID
+	proof := func() evidence { return w.evidenceOf(e, op, before) } // only where it is needed: there are many writes
+	switch op.F {
+	case history.Create:
+		if there && sure {
+			w.broke("O1", proof(), "%s made revision %d although the object was there at %s", call(op), e.revision, w.change(e.prev))
+		}
+	case history.Update:
+		if wrong || wrongUID {
+			w.broke("O2", proof(), "%s demanded revision %s and replaced %s with revision %d", call(op), op.Request.Revision, w.change(e.prev), e.revision)
+		}
+	case history.Put:
+		if there && sure {
+			w.broke("O2", proof(), "%s, which demanded no revision and so can only create, replaced %s with revision %d", call(op), w.change(e.prev), e.revision)
+		}
+	case history.Patch:
+		switch {
+		case wrong || wrongUID:
+			w.broke("O3", proof(), "%s demanded revision %q and uid %q and changed %s to revision %d", call(op), op.Request.Revision, op.Request.UID, w.change(e.prev), e.revision)
+		case before != nil && before.gone && sure:
+			w.broke("O3", proof(), "%s made revision %d although the object was gone since revision %d", call(op), e.revision, before.revision)
+		}
+	case history.Delete:
+		switch {
+		case wrong || wrongUID:
+			w.broke("O4", proof(), "%s demanded revision %q and uid %q and removed %s", call(op), op.Request.Revision, op.Request.UID, w.change(e.prev))
+		case before != nil && before.gone && sure:
+			w.broke("O4", proof(), "%s removed the object in revision %d although it was gone since revision %d", call(op), e.revision, before.revision)
+		}
+	}
+}
+
+// evidenceOf is what shows that a write should not have been accepted over the version before.
+func (w *writesChecker) evidenceOf(e *entry, op *history.Operation, before *entry) evidence {
 	proof := evidence{op.Invoked, op.Settled, []int64{op.Index}, []string{w.keys[e.key]}}
 	if op.Settled == history.Never {
 		proof.to = e.seen
@@ -46,45 +83,17 @@ func (w *writesChecker) accepted(e *entry, op *history.Operation, sure bool) {
 	if before != nil {
 		proof.lines = append(proof.lines, before.line)
 	}
-	demanded, _ := strconv.ParseUint(op.Request.Revision, 10, 64)
-	// A version that is not the one demanded: certainly so if it is newer, since a newer one cannot turn older again.
-	wrong := demanded > 0 && there && before.revision != demanded && (sure || before.revision > demanded)
-	wrongUID := there && op.Request.UID != "" && before.version.UID != "" && op.Request.UID != before.version.UID
-	switch op.F {
-	case history.Create:
-		if there && sure {
-			w.broke("O1", proof, "%s made revision %d although the object was there at %s", call(op), e.revision, w.change(e.prev))
-		}
-	case history.Update:
-		if wrong || wrongUID {
-			w.broke("O2", proof, "%s demanded revision %s and replaced %s with revision %d", call(op), op.Request.Revision, w.change(e.prev), e.revision)
-		}
-	case history.Put:
-		if there && sure {
-			w.broke("O2", proof, "%s, which demanded no revision and so can only create, replaced %s with revision %d", call(op), w.change(e.prev), e.revision)
-		}
-	case history.Patch:
-		switch {
-		case wrong || wrongUID:
-			w.broke("O3", proof, "%s demanded revision %q and uid %q and changed %s to revision %d", call(op), op.Request.Revision, op.Request.UID, w.change(e.prev), e.revision)
-		case before != nil && before.gone && sure:
-			w.broke("O3", proof, "%s made revision %d although the object was gone since revision %d", call(op), e.revision, before.revision)
-		}
-	case history.Delete:
-		switch {
-		case wrong || wrongUID:
-			w.broke("O4", proof, "%s demanded revision %q and uid %q and removed %s", call(op), op.Request.Revision, op.Request.UID, w.change(e.prev))
-		case before != nil && before.gone && sure:
-			w.broke("O4", proof, "%s removed the object in revision %d although it was gone since revision %d", call(op), e.revision, before.revision)
-		}
-	}
+	return proof
 }
 
 // identity judges that an object is one from its creation to its deletion and never again (O6).
 func (w *writesChecker) identity(at int32, e *entry, sure bool) {
-	proof := evidence{e.seen, e.seen, []int64{e.line}, []string{w.keys[e.key]}}
-	if e.prev != none {
-		proof.lines = append(proof.lines, w.entries[e.prev].line)
+	proof := func() evidence {
+		lines := []int64{e.line}
+		if e.prev != none {
+			lines = append(lines, w.entries[e.prev].line)
+		}
+		return evidence{e.seen, e.seen, lines, []string{w.keys[e.key]}}
 	}
 	if w.present(e.prev) {
 		before := &w.entries[e.prev]
@@ -92,9 +101,9 @@ func (w *writesChecker) identity(at int32, e *entry, sure bool) {
 		switch {
 		case creates || !sure || before.disputed:
 		case e.version.UID != before.version.UID && e.version.UID != "" && before.version.UID != "":
-			w.broke("O6", proof, "%s changed its uid from %s to %s with %s, without having been deleted", w.keys[e.key], before.version.UID, e.version.UID, w.change(at))
+			w.broke("O6", proof(), "%s changed its uid from %s to %s with %s, without having been deleted", w.keys[e.key], before.version.UID, e.version.UID, w.change(at))
 		case e.version.Created != before.version.Created && e.version.Created != 0 && before.version.Created != 0:
-			w.broke("O6", proof, "%s changed its creationTimestamp from %d to %d with %s", w.keys[e.key], before.version.Created, e.version.Created, w.change(at))
+			w.broke("O6", proof(), "%s changed its creationTimestamp from %d to %d with %s", w.keys[e.key], before.version.Created, e.version.Created, w.change(at))
 		}
 		return
 	}
@@ -105,8 +114,9 @@ func (w *writesChecker) identity(at int32, e *entry, sure bool) {
 	if other, known := w.uids[uid]; known {
 		first := &w.entries[other]
 		if first.key != e.key || e.prev != none {
-			proof.lines = append(proof.lines, first.line)
-			w.broke("O6", proof, "%s was made with the uid %s in revision %d, which %s had had since revision %d", w.keys[e.key], uid, e.revision, w.keys[first.key], first.revision)
+			shown := proof()
+			shown.lines = append(shown.lines, first.line)
+			w.broke("O6", shown, "%s was made with the uid %s in revision %d, which %s had had since revision %d", w.keys[e.key], uid, e.revision, w.keys[first.key], first.revision)
 		}
 		return
 	}
