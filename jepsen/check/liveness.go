@@ -59,7 +59,7 @@ func judgeLiveness(l *log) Result {
 	if worst > 0 {
 		r.result.Note += " from " + seconds(at) + " on"
 		if faults := l.faults(at, at+worst); len(faults) > 0 {
-			r.result.Note += ", " + strings.Join(faults, " and ")
+			r.result.Note += ", " + together(faults)
 		}
 	}
 	return r.done()

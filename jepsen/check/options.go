@@ -43,7 +43,7 @@ type Options struct {
 	// LinearOperations and LinearTimeout bound the second opinion. Defaults 1,000,000 and 60 s; a negative number leaves it out.
 	LinearOperations int
 	LinearTimeout    time.Duration
-	// Findings is how many each checker tells at most. Default 30.
+	// Findings is how many each checker tells of each guarantee at most. Default 20.
 	Findings int
 }
 
@@ -54,7 +54,7 @@ func (o Options) withDefaults() Options {
 	o.Slow = orDefault(o.Slow, 5*time.Second)
 	o.LinearOperations = orDefault(o.LinearOperations, 1_000_000)
 	o.LinearTimeout = orDefault(o.LinearTimeout, 60*time.Second)
-	o.Findings = orDefault(o.Findings, 30)
+	o.Findings = orDefault(o.Findings, 20)
 	return o
 }
 

@@ -10,18 +10,19 @@ import (
 	"github.com/leasehold/leasehold/jepsen/history"
 )
 
-// kept bounds the findings that are remembered while a checker is at work.
-const kept = 4096
+// kept bounds the findings about one guarantee that are remembered while a checker is at work.
+const kept = 1024
 
 // reporter gathers what one checker finds.
 type reporter struct {
 	*log
 	result Result
+	found  map[string]int // findings by guarantee
 	begun  time.Time
 }
 
 func (l *log) reporter(checker string, judges ...string) *reporter {
-	return &reporter{log: l, begun: time.Now(), result: Result{Checker: checker, Judges: judges, Verdict: Pass}}
+	return &reporter{log: l, begun: time.Now(), found: make(map[string]int), result: Result{Checker: checker, Judges: judges, Verdict: Pass}}
 }
 
 // evidence is where and when something was seen.
@@ -38,19 +39,19 @@ func (r *reporter) broke(guarantee string, e evidence, format string, values ...
 
 func (r *reporter) note(verdict Verdict, guarantee string, e evidence, format string, values ...any) {
 	r.result.Verdict = Worse(r.result.Verdict, verdict)
-	if len(r.result.Findings) >= kept {
+	if r.found[guarantee]++; r.found[guarantee] > kept {
 		r.result.More++
 		return
 	}
 	faults := r.faults(e.from, e.to)
 	sentence := fmt.Sprintf(format, values...)
 	if len(faults) > 0 {
-		sentence += " during " + strings.Join(faults, " and ")
+		sentence += " during " + together(faults)
 	}
 	r.result.Findings = append(r.result.Findings, Finding{Guarantee: guarantee, Verdict: verdict, Sentence: sentence, Time: e.to, Lines: e.lines, Keys: e.keys, Faults: faults})
 }
 
-// done returns the result, with the first findings by time.
+// done returns the result, with the first findings about each guarantee by time.
 func (r *reporter) done() Result {
 	slices.SortStableFunc(r.result.Findings, func(a, b Finding) int {
 		switch {
@@ -61,12 +62,27 @@ func (r *reporter) done() Result {
 		}
 		return 0
 	})
-	if n := r.options.Findings; len(r.result.Findings) > n {
-		r.result.More += len(r.result.Findings) - n
-		r.result.Findings = slices.Clone(r.result.Findings[:n])
+	told := make(map[string]int)
+	all := r.result.Findings
+	r.result.Findings = nil
+	for _, f := range all {
+		if told[f.Guarantee]++; told[f.Guarantee] > r.options.Findings {
+			r.result.More++
+			continue
+		}
+		r.result.Findings = append(r.result.Findings, f)
 	}
 	r.result.Seconds = time.Since(r.begun).Seconds()
 	return r.result
+}
+
+// together names some faults, but not too many.
+func together(faults []string) string {
+	const most = 4
+	if n := len(faults); n > most {
+		return strings.Join(faults[:most], ", ") + fmt.Sprintf(" and %d more faults", n-most)
+	}
+	return strings.Join(faults, " and ")
 }
 
 // faults are the names of the faults that were in force at some time from the first to the second.
