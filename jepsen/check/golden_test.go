@@ -470,6 +470,15 @@ var bad = []struct {
 		s.update("a/x", "w2", 1001, 1002)
 		s.list("node-1", everything, 1001, 1001)
 	}},
+	{"D1", "an acknowledged deletion was not made", func(s *story) {
+		s.create("a/x", "w1", 1001)
+		s.list("node-1", everything, 1001, 1001)
+		p := s.call(history.Delete, "node-1", history.Request{Key: "a/x", ID: "w2"})
+		s.ok(p, history.Answer{Version: &history.Version{Key: "a/x", UID: "uid-w1"}})
+		s.create("a/y", "w3", 1003)
+		s.watch("node-1", from(1000), "A:1001", "A:1003")
+		s.list("node-2", everything, 1003, 1001, 1003)
+	}},
 	{"D2", "what was read is gone at the end", func(s *story) {
 		s.create("a/x", "w1", 1001)
 		p := s.call(history.Update, "node-1", history.Request{Key: "a/x", ID: "w2", Revision: "1001"})

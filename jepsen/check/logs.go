@@ -9,7 +9,7 @@ import (
 )
 
 // alarms are what no log of a node may say.
-var alarms = regexp.MustCompile(`^panic: |\bpanic serving\b|\[ERROR\].*\bpanic\w*: |WARNING: DATA RACE|^fatal error: |\bSIGSEGV\b|\[FATAL\]|"@level":"fatal"|all goroutines are asleep|concurrent map (?:writes|read)`)
+var alarms = regexp.MustCompile(`^panic: |\bpanic serving\b|request panicked|\[ERROR\].*\bpanic\w*: |WARNING: DATA RACE|^fatal error: |\bSIGSEGV\b|\[FATAL\]|"@level":"fatal"|all goroutines are asleep|concurrent map (?:writes|read)`)
 
 // Logs judges the log of a node: it may not tell of a panic, a data race or a fatal error. expected are parts of lines that
 // are allowed, such as what a node says before it ends because of a disk that the run has broken.

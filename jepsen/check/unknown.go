@@ -204,6 +204,11 @@ func (m *merger) unknowns() {
 			resolved++
 			continue
 		}
+		if op.Outcome == history.OK && op.Answer != nil && op.Answer.Version != nil && op.Answer.Version.UID != "" && op.Returned < at && since < op.Invoked {
+			m.broke("D1", evidence{op.Invoked, op.Returned, []int64{op.Index}, []string{op.Request.Key}},
+				"lost: %s was %s, but no watch saw the object with uid %s go, although watches of everything came to revision %d", call(op), answer(op), op.Answer.Version.UID, final)
+			continue
+		}
 		open++
 		if key := m.opKey[i]; key != none {
 			m.openSince[key] = min(m.openSince[key], op.Invoked)
