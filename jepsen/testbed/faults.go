@@ -11,7 +11,7 @@ import (
 func (t *Testbed) Supports(c nemesis.Capability) error {
 	switch c {
 	case nemesis.CanStallDisk:
-		return fmt.Errorf("%s: %w", c, nemesis.ErrUnsupported)
+		return supportsTracing()
 	case nemesis.CanSetClock:
 		return t.supportsClock()
 	case nemesis.CanScaleTimeouts:
@@ -69,12 +69,13 @@ func (t *Testbed) Fill(name string, full bool) error {
 	return t.disks.fill(nodes[0], full)
 }
 
-// Disk sets what happens when a node syncs or writes.
-func (t *Testbed) Disk(name string, d nemesis.Disk) error {
-	if d == (nemesis.Disk{}) {
-		return nil
+// closeFaults ends what does harm by itself.
+func (t *Testbed) closeFaults() error {
+	var faults []error
+	for _, n := range t.nodes {
+		n.mu.Lock()
+		faults = append(faults, n.untamper())
+		n.mu.Unlock()
 	}
-	return fmt.Errorf("disk of %s: %w", name, nemesis.ErrUnsupported)
+	return errors.Join(faults...)
 }
-
-func (t *Testbed) closeFaults() error { return nil }

@@ -18,9 +18,11 @@ type node struct {
 	dir     string
 	mounted string // its data directory while that is on a disk of its own; only opening and closing write it
 
-	mu    sync.Mutex // guards what follows; held while a process is being started
-	life  *process   // the current or the last, nil before the first
-	lives int
+	mu     sync.Mutex // guards what follows; held while a process is being started
+	life   *process   // the current or the last, nil before the first
+	lives  int
+	disk   nemesis.Disk
+	tracer *process // strace, while disk is not good and the node runs
 }
 
 func (n *node) data() string   { return cmp.Or(n.mounted, filepath.Join(n.dir, "data")) }
@@ -93,6 +95,9 @@ func (t *Testbed) begin(n *node, life nemesis.Life) error {
 	}
 	n.life = p
 	t.logger.Debug("node started", "node", n.id, "life", number, "pid", p.pid())
+	if err := t.tamper(n); err != nil {
+		return fmt.Errorf("start %s: its disk: %w", n.id, err)
+	}
 	return nil
 }
 
