@@ -15,10 +15,10 @@ SEEDED  := jepsenbugs
 HELD    := '^Test(Gated)?(InProcess|ThreeNodes)$$'
 
 .DEFAULT_GOAL := help
-.PHONY: help build instrumented run test conformance seeded race lint clients e2e bench fuzz nightly
+.PHONY: help build instrumented run test conformance seeded race lint clients e2e bench fuzz nightly jepsen jepsen-night
 
 help: ## Show what can be made
-	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## Build bin/leasehold and bin/jepsen
 	$(BUILD) -o bin/ ./cmd/leasehold ./cmd/jepsen
@@ -56,6 +56,14 @@ clients: ## Install the Python and JavaScript clients that e2e tests use (as roo
 
 e2e: ## Test real processes with real clients (tests of a client that is not installed skip)
 	cd $(E2E) && $(GO) test -count=1 -timeout 20m ./...
+
+jepsen: build ## Break a cluster for five minutes and judge it; the pictures are under store/ (jepsen/README.md)
+	bin/jepsen run --workload mixed --nemesis kill,partition,pause,packet,transfer --time-limit 4m --rate 500
+
+jepsen-night: build instrumented ## Two hours of clusters under faults, every seeded bug, thirty simulated days; fills the ledger
+	bin/jepsen matrix --budget 2h --keep-going --ledger jepsen/ledger.jsonl
+	bin/jepsen selftest --slow --seeds 3 --ledger jepsen/ledger.jsonl
+	bin/jepsen sim --hours 720 --seed $$(date -u +%Y%m%d) --ledger jepsen/ledger.jsonl
 
 bench: build ## Measure rounds of every mode against echo, on a cluster of its own (ROUNDS, SECONDS)
 	bin/leasehold bench suite --rounds $(ROUNDS) --duration $(SECONDS)s

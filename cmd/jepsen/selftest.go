@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +18,7 @@ func selftestCommand() *cobra.Command {
 	var names []string
 	var seeds int
 	var slow bool
+	var patience float64
 	command := &cobra.Command{
 		Use:   "selftest",
 		Short: "Prove that the harness can fail: every bug seeded into an instrumented server must be caught",
@@ -38,6 +40,9 @@ func selftestCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			for i := range bugs {
+				bugs[i].Within = time.Duration(patience * float64(bugs[i].Within))
+			}
 			return selftest(cmd, &f, bugs, seeds)
 		},
 	}
@@ -45,6 +50,7 @@ func selftestCommand() *cobra.Command {
 	command.Flags().StringSliceVar(&names, "bug", nil, "bugs to try (default all that are fast)")
 	command.Flags().IntVar(&seeds, "seeds", 1, "how many seeds each bug must be caught in, counted up from --seed")
 	command.Flags().BoolVar(&slow, "slow", false, "try the bugs that need luck and minutes too")
+	command.Flags().Float64Var(&patience, "patience", 1, "how many times its usual time each bug is given, on a machine that is busy")
 	return command
 }
 
