@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/leasehold/leasehold/jepsen"
+	"github.com/leasehold/leasehold/jepsen/testbed"
 	"github.com/leasehold/leasehold/jepsen/workload"
 )
 
@@ -114,4 +115,13 @@ func (f *runFlags) options(c *cobra.Command) (jepsen.Options, error) {
 func isTerminal(f *os.File) bool {
 	info, err := f.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// enter has the program run in namespaces of its own where the mode asks for that: it does not return then, but ends with
+// the program in them.
+func (f *runFlags) enter() error {
+	if f.spec.Remote != nil {
+		return nil
+	}
+	return testbed.Enter(testbed.Mode(f.spec.Mode))
 }

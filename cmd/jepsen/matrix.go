@@ -25,6 +25,9 @@ func matrixCommand() *cobra.Command {
 			if err := f.complete(); err != nil {
 				return err
 			}
+			if err := f.enter(); err != nil {
+				return err
+			}
 			m.Base, m.Seed = f.spec, f.spec.Seed
 			if len(m.Singles) == 0 {
 				for _, k := range nemesis.Kinds() {

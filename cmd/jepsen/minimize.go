@@ -22,6 +22,9 @@ func minimizeCommand() *cobra.Command {
 				return err
 			}
 			f.spec.Mode = spec.Mode
+			if err := f.enter(); err != nil {
+				return err
+			}
 			options, err := f.options(cmd)
 			if err != nil {
 				return err

@@ -27,6 +27,9 @@ func runCommand() *cobra.Command {
 			if err := f.spec.Validate(); err != nil {
 				return err
 			}
+			if err := f.enter(); err != nil {
+				return err
+			}
 			return f.runOne(cmd, "run", f.spec)
 		},
 	}

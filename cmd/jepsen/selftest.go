@@ -40,6 +40,9 @@ func selftestCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := f.enter(); err != nil {
+				return err
+			}
 			for i := range bugs {
 				bugs[i].Within = time.Duration(patience * float64(bugs[i].Within))
 			}
