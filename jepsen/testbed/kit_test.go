@@ -1,6 +1,7 @@
 package testbed_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -26,7 +27,7 @@ const patience = 60 * time.Second
 var binary string
 
 func TestMain(m *testing.M) {
-	if err := testbed.Enter(testbed.Auto); err != nil {
+	if err := testbed.Enter(testbed.Mode(cmp.Or(os.Getenv(sceneMode), string(testbed.Auto)))); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -34,6 +35,9 @@ func TestMain(m *testing.M) {
 }
 
 func runTests(m *testing.M) int {
+	if os.Getenv(sceneMode) != "" {
+		return m.Run()
+	}
 	dir, err := os.MkdirTemp("", "testbed")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

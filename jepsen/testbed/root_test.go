@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -133,10 +134,19 @@ func assertNothingMounted(t *testing.T, dir string) {
 	mounts, err := os.ReadFile("/proc/self/mounts")
 	require.NoError(t, err)
 	assert.NotContains(t, string(mounts), dir)
-	backing, err := filepath.Glob("/sys/block/loop*/loop/backing_file")
+	assert.Empty(t, loopsUnder(t, dir))
+}
+
+// loopsUnder returns the files below a directory that loop devices hold.
+func loopsUnder(t *testing.T, dir string) (held []string) {
+	t.Helper()
+	paths, err := filepath.Glob("/sys/block/loop*/loop/backing_file")
 	require.NoError(t, err)
-	for _, path := range backing {
+	for _, path := range paths {
 		file, _ := os.ReadFile(path) // gone since
-		assert.NotContains(t, string(file), dir)
+		if strings.Contains(string(file), dir) {
+			held = append(held, string(file))
+		}
 	}
+	return held
 }
