@@ -41,8 +41,8 @@ func (r *reporter) elements(at int32, e *entry) {
 		return // nobody saw it being made
 	}
 	added := ""
-	if e.writer != none {
-		added = r.h.Operations[e.writer].Request.Append
+	if writer, ok := r.writers[e.version.ID]; ok { // also of one that took effect twice and so is nobody's
+		added = r.h.Operations[writer].Request.Append
 	}
 	if e.writer != none && r.h.Operations[e.writer].F == history.Delete {
 		return // it only marked the object

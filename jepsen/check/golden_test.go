@@ -338,6 +338,13 @@ var bad = []struct {
 		s.create("a/y", "w2", 1002)
 		s.watch("node-1", from(1000), "A:1001", "B:1002")
 	}},
+	{"W7", "a watch that is ahead of itself is no evidence of what did not happen", func(s *story) {
+		s.create("a/x", "w1", 1001)
+		s.delete("a/x", "w2", 1002)
+		s.create("a/x", "w3", 1003)
+		s.list("node-2", everything, 1003, 1003)
+		s.watch("node-1", from(1000), "A:1001", "B:1003")
+	}},
 	{"W7", "an event follows the bookmark that covers it", func(s *story) {
 		s.create("a/x", "w1", 1001)
 		s.create("a/y", "w2", 1002)

@@ -107,7 +107,7 @@ func (m *merger) suspects(perKey map[int32][]int32) {
 	}
 }
 
-// cover notes which revisions watches of everything showed, from where they began to the last that they acknowledged.
+// cover notes which revisions watches of everything showed without a hole, from where they began to the last that they acknowledged.
 func (l *log) cover() {
 	for i := range l.h.Streams {
 		s := &l.h.Streams[i]
@@ -115,7 +115,7 @@ func (l *log) cover() {
 			continue
 		}
 		from, ok := beginning(s)
-		if to := acknowledged(s); ok && to > from {
+		if to := acknowledged(s); ok && to > from && l.whole(s, from, to) {
 			l.covered = append(l.covered, span{from, to})
 		}
 	}
@@ -134,6 +134,20 @@ func (l *log) cover() {
 		joined = append(joined, c)
 	}
 	l.covered = joined
+}
+
+// whole tells whether a stream of everything delivered all that is known to have happened in a time. If not, its checker will
+// tell so, and it is no evidence of what did not happen.
+func (l *log) whole(s *history.Stream, from, to uint64) bool {
+	delivered, last := 0, from
+	for i := range s.Changes {
+		if v := s.Changes[i].Version; v != nil && v.Revision > last && l.options.own(v.Key) {
+			delivered++
+			last = v.Revision
+		}
+	}
+	_, first, end := l.within(scope{key: none, space: none}, from, to)
+	return delivered == end-first
 }
 
 // coversAll tells whether a watch of a key sees all that the harness writes.
@@ -194,7 +208,7 @@ func (m *merger) unknowns() {
 	resolved, open := 0, 0
 	for i := range m.h.Operations {
 		op := &m.h.Operations[i]
-		if !writes(op.F) || m.opEntry[i] != none || op.Request.Same && (op.Outcome == history.OK || op.F == history.Patch || op.Request.UID != "") {
+		if !writes(op.F) || m.opEntry[i] != none || !m.options.own(op.Request.Key) || op.Request.Same && (op.Outcome == history.OK || op.F == history.Patch || op.Request.UID != "") {
 			continue
 		}
 		if op.Outcome != history.Info && !(op.Outcome == history.OK && op.F == history.Delete) {
