@@ -127,9 +127,12 @@ func unready(a *attack) string {
 	return "no longer ready: " + strings.Join(not, ", ")
 }
 
-// stoodStill says which of the nodes struck at applied nothing while others did.
+// stoodStill says which of the nodes struck at applied nothing while others did, and had applied something before.
 func stoodStill(a *attack) string {
 	for _, node := range a.nodes {
+		if a.stuckBefore(node) {
+			continue
+		}
 		var first, last history.Sample
 		var from, to time.Time
 		for _, o := range a.seen(node) {
@@ -155,6 +158,17 @@ func stoodStill(a *attack) string {
 		}
 	}
 	return ""
+}
+
+// stuckBefore says that a node was not seen to apply anything right before the fault struck.
+func (a *attack) stuckBefore(node string) bool {
+	var applied []uint64
+	for _, o := range a.observer.since(a.struck.Add(-fresh)) {
+		if o.node == node && o.err == nil && o.ended.Before(a.struck) {
+			applied = append(applied, o.sample.Applied)
+		}
+	}
+	return len(applied) > 1 && slices.Min(applied) == slices.Max(applied)
 }
 
 // slowCalls says that clients waited longer than on a calm day, by half of the delay or more.

@@ -219,7 +219,10 @@ func (f *fake) PowerLoss(nodes ...string) error {
 	})
 }
 
-func (f *fake) Start(_ context.Context, node string, life Life) error {
+func (f *fake) Start(ctx context.Context, node string, life Life) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	return f.call("start", []string{node}, func(name string, n *fakeNode) {
 		if n.up {
 			f.violate("start of %s, which runs", name)

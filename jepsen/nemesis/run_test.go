@@ -170,12 +170,29 @@ func TestWhatHasNoEffectIsNotFelt(t *testing.T) {
 	}
 }
 
+func TestWhatWasSoBeforeIsNoEffect(t *testing.T) {
+	cut := func(e *Entry) { e.Order = []int{2, 1, 0} }
+	x := try(t, 3, single(t, 3, "partition-one", cut), 0, func(f *fake) {
+		for l := range between([]string{"node-3"}, []string{"node-1", "node-2"}, Condition{}) {
+			f.links[l] = Condition{Drop: true}
+		}
+	})
+	require.NoError(t, x.err)
+	require.Equal(t, []string{"node-3"}, x.history.Windows[0].Nodes)
+	assert.Empty(t, x.history.Windows[0].Effect)
+}
+
 func TestARunThatIsBrokenOffStopsEveryFault(t *testing.T) {
 	s := planned(t, 5, Options{Nodes: 5, Duration: 3 * time.Minute, Overlap: 6, Bursts: true}, "all")
 	for stop := 500 * time.Millisecond; stop < 90*time.Second; stop += 7300 * time.Millisecond {
 		x := try(t, 5, s, stop, func(*fake) {})
 		require.NoError(t, x.err)
 		x.sound(t)
+		for _, w := range x.history.Windows {
+			if w.Kind != "membership" {
+				assert.NotContains(t, w.Error, "context canceled", "%s had to be stopped all the same", w.Name)
+			}
+		}
 	}
 }
 
@@ -286,9 +303,12 @@ func TestANodeWhoseFilesCannotBeGivenBackIsLeftOut(t *testing.T) {
 
 func TestANodeThatEndedByItselfIsStartedAgain(t *testing.T) {
 	s := single(t, 3, "pause-one", func(e *Entry) { e.Order, e.For, e.Leader = []int{2, 1, 0}, Span(6*time.Second), false })
+	again := false
 	x := try(t, 3, s, 0, func(f *fake) {
 		time.AfterFunc(4*time.Second, func() { f.mu.Lock(); f.nodes["node-1"].crashed = true; f.mu.Unlock() })
+		time.AfterFunc(7*time.Second, func() { again = f.Alive("node-1") })
 	})
+	assert.True(t, again, "not only when all is healed")
 	require.NoError(t, x.err)
 	x.sound(t)
 	assert.Equal(t, map[string]int{"node-1": 1}, x.nemesis.Revived())
