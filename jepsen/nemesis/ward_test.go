@@ -180,3 +180,14 @@ func TestWhatFailedIsDoneAgainByHealing(t *testing.T) {
 		assert.False(t, w.doubtful())
 	})
 }
+
+func TestALinkWhoseChangeFailedIsToldAgainThatItIsGood(t *testing.T) {
+	warded(t, func(t *testing.T, w *ward, f *fake) {
+		l := link{"node-1", "node-2"}
+		f.failNext = 1
+		require.ErrorIs(t, w.links.set("a", map[link]Condition{l: {Drop: true}}), errFake)
+		f.links[l] = Condition{Drop: true} // the call failed, and took effect all the same
+		require.NoError(t, w.release(t.Context(), "a"))
+		assert.Zero(t, f.links[l])
+	})
+}
