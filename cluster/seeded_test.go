@@ -5,6 +5,7 @@ package cluster_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -56,7 +57,10 @@ func TestSeededAppliedIndex(t *testing.T) {
 
 func TestSeededAckEarly(t *testing.T) {
 	sow(t, &seeded.AckEarly)
-	c := clustertest.New(t, 3, clustertest.Options{})
+	c := clustertest.New(t, 3, clustertest.Options{Change: func(config *cluster.Config) {
+		config.ElectionTimeout = 2 * time.Second // the old leader's lease shall not end at once
+	}})
+	c.WaitReady()
 	ctx := patient(t)
 	number := c.Leader()
 	old := c.Node(number)
