@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/leasehold/leasehold/jepsen/history"
 )
@@ -25,7 +24,6 @@ type lists struct {
 	played  int
 	groups  map[string]int32
 	counts  map[uint64]int32 // how many objects are there, by namespace and group: see tally
-	members [][]int32        // by namespace, its keys in their order
 	grouped bool             // some list selects by group
 }
 
@@ -40,15 +38,6 @@ func judgeLists(l *log) Result {
 	c.current = make([]int32, len(c.keys))
 	for i := range c.current {
 		c.current[i] = none
-	}
-	c.members = make([][]int32, len(c.spaces))
-	for key, space := range c.keySpace {
-		if len(c.byKey[key]) > 0 {
-			c.members[space] = append(c.members[space], int32(key))
-		}
-	}
-	for _, members := range c.members {
-		slices.SortFunc(members, func(a, b int32) int { return strings.Compare(c.keys[a], c.keys[b]) })
 	}
 	for _, one := range all {
 		c.play(one.revision)

@@ -54,6 +54,7 @@ type log struct {
 	spaces   []string  // namespaces, each with its slash
 	keySpace []int32   // by key, its namespace
 	bySpace  [][]int32 // by namespace, its entries
+	members  [][]int32 // by namespace, those of its keys that have entries, in their order
 	// openSince is, by key, from when on a write is open of which nobody knows what became of it, or history.Never.
 	openSince []int64
 
@@ -178,6 +179,15 @@ func (l *log) order() {
 		}
 		l.byKey[e.key] = append(l.byKey[e.key], at)
 		l.bySpace[l.keySpace[e.key]] = append(l.bySpace[l.keySpace[e.key]], at)
+	}
+	l.members = make([][]int32, len(l.spaces))
+	for key, space := range l.keySpace {
+		if len(l.byKey[key]) > 0 {
+			l.members[space] = append(l.members[space], int32(key))
+		}
+	}
+	for _, members := range l.members {
+		slices.SortFunc(members, func(a, b int32) int { return strings.Compare(l.keys[a], l.keys[b]) })
 	}
 	for i := len(l.entries) - 1; i >= 0; i-- {
 		e := &l.entries[i]

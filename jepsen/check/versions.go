@@ -303,6 +303,8 @@ func (m *merger) author(at int32, e *entry, s *sight) int32 {
 		return none
 	case op.Outcome == history.Fail && op.Answer != nil && op.Answer.RetryAfter:
 		m.twice(writer, "A3", proof, "%s was %s with Retry-After, which says that it never took effect, and was seen as %s by %s", call(op), answer(op), m.revision(e), s.who(m.log))
+	case op.Outcome == history.Fail && op.Answer != nil && (op.Answer.Code == 404 || op.Answer.Code == 409 || op.Answer.Code == 422):
+		m.twice(writer, "A2", proof, "%s was %s, as if it had been done, sent again and met its own work: it was seen as %s by %s", call(op), answer(op), m.revision(e), s.who(m.log))
 	case op.Outcome == history.Fail:
 		m.twice(writer, "A2", proof, "%s was %s, which says that it never took effect, and was seen as %s by %s", call(op), answer(op), m.revision(e), s.who(m.log))
 	}

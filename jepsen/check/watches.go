@@ -178,14 +178,25 @@ func (v *viewer) initial(changes []history.Arrival, revision, asked uint64, whol
 		}
 		shown[key] = true
 	}
-	for key := range v.keys {
-		k := int32(key)
-		if !whole || shown[k] || !v.holds(v.scope, k) || v.open(k, v.s.Opened) {
+	return !whole || v.shownAll(shown, revision, proof)
+}
+
+// shownAll judges that the initial events hold all that was there.
+func (v *viewer) shownAll(shown map[int32]bool, revision uint64, proof evidence) bool {
+	for space, members := range v.members {
+		if v.scope.space != none && v.scope.space != int32(space) {
 			continue
 		}
-		if current := v.at(k, revision); v.matches(v.scope, current) && (!v.foreign(v.keys[k]) || v.complete(v.entries[current].revision, revision)) {
-			proof.keys, proof.lines = []string{v.keys[k]}, append(proof.lines, v.entries[current].line)
-			v.broke("W8", proof, "%s, whose initial events are of revision %d, was not shown %s, which was there at %s", v.name(), revision, v.keys[k], v.change(current))
+		for _, key := range members {
+			if shown[key] || !v.holds(v.scope, key) || v.open(key, v.s.Opened) {
+				continue
+			}
+			name, current := v.keys[key], v.at(key, revision)
+			if !v.matches(v.scope, current) || v.foreign(name) && !v.complete(v.entries[current].revision, revision) {
+				continue
+			}
+			proof.keys, proof.lines = []string{name}, append(proof.lines, v.entries[current].line)
+			v.broke("W8", proof, "%s, whose initial events are of revision %d, was not shown %s, which was there at %s", v.name(), revision, name, v.change(current))
 			return false
 		}
 	}
