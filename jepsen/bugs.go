@@ -39,7 +39,7 @@ func Bugs() []Bug {
 		{Name: "nosync", Means: "the log is not synced to the disk",
 			Guarantees: []string{"D1", "V2", "D2", "W11"}, Workloads: []string{"register"}, Nemesis: []string{"power-loss-all"}, Spares: []string{"kill-all"}, Needs: "root", Within: fast},
 		{Name: "double-apply", Means: "a forwarded write of unknown outcome is sent again without protection against applying it twice",
-			Guarantees: []string{"A1", "V2"}, Workloads: []string{"generate", "append"}, Nemesis: []string{"kill-leader", "reset"}, Within: fast},
+			Guarantees: []string{"A1", "A2", "V2"}, Workloads: []string{"generate", "append"}, Nemesis: []string{"kill-leader", "reset"}, Within: fast},
 		{Name: "retry-after", Means: "an unknown outcome is answered as one that may be tried again",
 			Guarantees: []string{"A2", "A3"}, Workloads: []string{"register", "generate"}, Nemesis: []string{"partition-leader"}, Within: fast},
 		{Name: "watch-drop", Means: "a watch drops events when its reader is slow",

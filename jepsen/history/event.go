@@ -88,8 +88,10 @@ type Request struct {
 
 // Answer is what came back. Code 0 means that no HTTP answer came.
 type Answer struct {
-	Code       int    `json:"code,omitempty"`
-	Reason     string `json:"reason,omitempty"`     // of the Status: AlreadyExists, Conflict, NotFound, Expired...
+	Code int `json:"code,omitempty"`
+	// Reason is that of the Status: AlreadyExists, Conflict, NotFound, Expired... A refusal counts as a statement about the object
+	// only with its reason: a 404 of a path that nobody serves says nothing of a Lease.
+	Reason     string `json:"reason,omitempty"`
 	RetryAfter bool   `json:"retryAfter,omitempty"` // the answer asked for another try
 	Error      string `json:"error,omitempty"`      // for a person
 	// Malformed says what is not of the form that the API promises: a resourceVersion that is no number, say.
