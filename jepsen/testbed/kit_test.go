@@ -67,7 +67,7 @@ type bed struct {
 func open(t *testing.T, options testbed.Options) *bed {
 	t.Helper()
 	b := &bed{t: t, dir: t.TempDir()}
-	options.Binary, options.Dir = binary, b.dir
+	options.Binary, options.Dir = cmp.Or(options.Binary, binary), b.dir
 	options.OnExit = func(e testbed.Exit) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
