@@ -16,6 +16,7 @@ import (
 )
 
 func TestInstrumentedNodeIsToldWhereItsClockIsSet(t *testing.T) {
+	t.Parallel()
 	server := filepath.Join(t.TempDir(), "server")
 	script := fmt.Sprintf("#!/bin/sh\n[ $1 = version ] && echo instrumented && exit\nexec %s \"$@\"\n", binary)
 	require.NoError(t, os.WriteFile(server, []byte(script), 0o700))

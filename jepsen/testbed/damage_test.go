@@ -13,6 +13,7 @@ import (
 )
 
 func TestDamageIsDecidedByItsSeedAndCanBeTakenBack(t *testing.T) {
+	t.Parallel()
 	b := alone(t, testbed.Proxy)
 	b.create("n1", "kept")
 	_, err := b.Damage("n1", nemesis.FlipBit, 1)

@@ -20,6 +20,7 @@ import (
 )
 
 func TestClusterServesAndKeepsItsDataThroughAKillOfAll(t *testing.T) {
+	t.Parallel()
 	b := open(t, testbed.Options{Mode: testbed.Proxy})
 	assert.Equal(t, testbed.Proxy, b.Mode())
 	b.create("n1", "kept")
@@ -48,6 +49,7 @@ func TestClusterServesAndKeepsItsDataThroughAKillOfAll(t *testing.T) {
 }
 
 func TestNodeThatEndsByItselfIsReported(t *testing.T) {
+	t.Parallel()
 	b := alone(t, testbed.Proxy)
 	require.NoError(t, b.Kill("n1"))
 	require.NoError(t, b.Start(t.Context(), "n1", nemesis.Life{Flags: []string{"--history-age", "1s"}}))
@@ -63,6 +65,7 @@ func TestNodeThatEndsByItselfIsReported(t *testing.T) {
 }
 
 func TestStopEndsInGoodOrderAlsoWhatIsPaused(t *testing.T) {
+	t.Parallel()
 	b := alone(t, testbed.Proxy)
 	require.NoError(t, b.Pause("n1"))
 	_, err := b.Sample(t.Context(), "n1")
@@ -80,6 +83,7 @@ func TestStopEndsInGoodOrderAlsoWhatIsPaused(t *testing.T) {
 
 // A write whose answer alone is lost takes effect, and nobody is told.
 func TestLinkThatDropsOneWayCarriesTheOther(t *testing.T) {
+	t.Parallel()
 	b := alone(t, testbed.Proxy)
 	b.create("n1", "first") // over a connection that stays
 	before := b.sample("n1", anything).Revision
@@ -102,6 +106,7 @@ func TestLinkThatDropsOneWayCarriesTheOther(t *testing.T) {
 
 // A follower that is cut off learns nothing, and catches up once it is healed.
 func TestNodeThatIsCutOffCatchesUp(t *testing.T) {
+	t.Parallel()
 	b := open(t, testbed.Options{Mode: testbed.Proxy})
 	leader, others := b.leader()
 	apart, other := others[0], others[1]
@@ -122,6 +127,7 @@ func TestNodeThatIsCutOffCatchesUp(t *testing.T) {
 }
 
 func TestClientsLinkCanBeCutWhileTheNodesGoOn(t *testing.T) {
+	t.Parallel()
 	b := alone(t, testbed.Proxy)
 	require.NoError(t, b.Link(nemesis.Client, "n1", nemesis.Condition{Drop: true}))
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
@@ -143,6 +149,7 @@ func TestClientsLinkCanBeCutWhileTheNodesGoOn(t *testing.T) {
 
 // A request that is on its way when its link breaks is not sent again, whatever it is.
 func TestRequestIsSentOnce(t *testing.T) {
+	t.Parallel()
 	b := alone(t, testbed.Proxy)
 	code, _, err := b.request(t.Context(), "n1", http.MethodGet, "/livez", "")
 	require.NoError(t, err)
@@ -159,6 +166,7 @@ func TestRequestIsSentOnce(t *testing.T) {
 }
 
 func TestDelayIsAddedToWhatPasses(t *testing.T) {
+	t.Parallel()
 	b := alone(t, testbed.Proxy)
 	const delay = 300 * time.Millisecond
 	require.NoError(t, b.Link("n1", nemesis.Client, nemesis.Condition{Delay: delay, Jitter: delay / 3}))
@@ -172,6 +180,7 @@ func TestDelayIsAddedToWhatPasses(t *testing.T) {
 }
 
 func TestLeadershipIsHandedOver(t *testing.T) {
+	t.Parallel()
 	b := open(t, testbed.Options{Mode: testbed.Proxy})
 	_, others := b.leader()
 	require.NoError(t, b.Transfer(t.Context(), others[1]))
@@ -179,6 +188,7 @@ func TestLeadershipIsHandedOver(t *testing.T) {
 }
 
 func TestFaultsThatAreNotPossibleSayWhy(t *testing.T) {
+	t.Parallel()
 	b := alone(t, testbed.Proxy)
 	for capability, do := range map[nemesis.Capability]func() error{
 		nemesis.CanLosePower:   func() error { return b.PowerLoss("n1") },
@@ -202,6 +212,7 @@ func TestFaultsThatAreNotPossibleSayWhy(t *testing.T) {
 }
 
 func TestCloseLeavesNoProcess(t *testing.T) {
+	t.Parallel()
 	b := open(t, testbed.Options{Mode: testbed.Proxy})
 	pids := serversUnder(t, b.dir)
 	require.Len(t, pids, 3)

@@ -17,6 +17,7 @@ import (
 )
 
 func TestSlowDiskHoldsWritesBackAndLetsThemGo(t *testing.T) {
+	t.Parallel()
 	b := alone(t, testbed.Proxy)
 	if err := b.Supports(nemesis.CanStallDisk); err != nil {
 		t.Skip(err)
@@ -41,6 +42,7 @@ func TestSlowDiskHoldsWritesBackAndLetsThemGo(t *testing.T) {
 }
 
 func TestFailingDiskIsFelt(t *testing.T) {
+	t.Parallel()
 	b := alone(t, testbed.Proxy)
 	if err := b.Supports(nemesis.CanStallDisk); err != nil {
 		t.Skip(err)
