@@ -8,7 +8,8 @@ SECONDS ?= 10
 # All but uses of what is deprecated: the wire has fields that no client should set any more, and raft's has one too.
 CHECKS  := -checks inherit,-SA1019
 E2E     := cmd/leasehold/e2e
-BUILD   := $(GO) build
+# Stamped with the commit, whatever the environment says: a run of the chaos harness tells what it tried.
+BUILD   := $(GO) build -buildvcs=auto
 # The tag of what only the chaos harness may use.
 SEEDED  := jepsenbugs
 # The tests that hold the recorded cases. They are run apart, since their totals are worth reading when they pass too.
