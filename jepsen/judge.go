@@ -27,10 +27,12 @@ const (
 
 // facts are what is known of a run besides its history.
 type facts struct {
-	Began    time.Time          `json:"began"`
-	Mode     string             `json:"mode"`
-	Why      string             `json:"why,omitempty"`
-	Nodes    []string           `json:"nodes"`
+	Began time.Time `json:"began"`
+	Mode  string    `json:"mode"`
+	Why   string    `json:"why,omitempty"`
+	Nodes []string  `json:"nodes"`
+	// LeftOut are nodes that stayed down for good, with the reason: nothing is asked of them in the end.
+	LeftOut  map[string]string  `json:"leftOut,omitempty"`
 	Version  string             `json:"version,omitempty"`
 	Command  string             `json:"command,omitempty"`
 	Kinds    []string           `json:"kinds,omitempty"` // that the schedule has
@@ -42,7 +44,7 @@ type facts struct {
 
 // judge judges the run just done and reports it.
 func (r *run) judge(began time.Time) (check.Report, nemesis.Coverage, Figures, error) {
-	f := facts{Began: began, Mode: r.place.mode, Why: r.place.why, Nodes: r.place.nodes, Version: r.place.version, Command: r.options.Command,
+	f := facts{Began: began, Mode: r.place.mode, Why: r.place.why, Nodes: r.place.nodes, LeftOut: r.leftOut, Version: r.place.version, Command: r.options.Command,
 		Exits: r.place.exits, Notices: r.notices, Harness: surroundings(r.spec.Binary, r.place.version)}
 	for _, e := range r.schedule.Entries {
 		if !slices.Contains(f.Kinds, e.Kind) {
@@ -105,7 +107,7 @@ func judgeHistory(dir string, spec Spec, f facts, h *history.History) (check.Rep
 // judging are the checkers' options for a run.
 func (s *Spec) judging(f facts) check.Options {
 	expected := s.Rate * s.Duration.Seconds()
-	o := check.Options{Nodes: f.Nodes, Kinds: f.Kinds, NeedFaults: len(f.Kinds) > 0, NeedStreams: true,
+	o := check.Options{Nodes: slices.DeleteFunc(slices.Clone(f.Nodes), func(node string) bool { return f.LeftOut[node] != "" }), Kinds: f.Kinds, NeedFaults: len(f.Kinds) > 0, NeedStreams: true,
 		MinOperations: int(expected * leastShare), MinAcked: int(expected * leastShare / 10), Own: []string{"jepsen"}}
 	if s.Remote != nil {
 		o.Peer = true

@@ -99,7 +99,8 @@ type run struct {
 	recorder *history.Recorder
 	noting   sync.Mutex // guards notices while faults are done
 	notices  []string
-	troubles []error // of the nemesis: what could not be healed, or is no line of the history
+	leftOut  map[string]string // nodes that stay down for good, and why
+	troubles []error           // of the nemesis: what could not be healed, or is no line of the history
 }
 
 // follow is told of each line.
@@ -204,7 +205,7 @@ func (r *run) work(ctx context.Context) error {
 	stop()
 	tasks.Wait()
 	if r.place.target != nil {
-		sampler{r.place.target, r.recorder}.level(ctx)
+		sampler{r.place.target, r.recorder}.level(ctx, r.leftOut)
 	}
 	if r.spec.Remote != nil {
 		failed = errors.Join(failed, clients.Cleanup(context.WithoutCancel(ctx)))
@@ -229,9 +230,11 @@ func (r *run) harm(ctx context.Context, clients workload.Workload, ended <-chan 
 		}); ok {
 			hooks.Burst = b.Burst
 		}
-		if err := nemesis.Run(harming, r.place.target, r.schedule, r.recorder, hooks); err != nil {
+		harm := nemesis.New(r.place.target, r.recorder, hooks)
+		if err := harm.Run(harming, r.schedule); err != nil {
 			r.troubles = append(r.troubles, err)
 		}
+		r.leftOut = harm.LeftOut()
 		pause(harming, cmp.Or(r.spec.Recovery, afterHealing))
 	}()
 	defer func() { stop(); <-harmed }()

@@ -2,6 +2,7 @@ package jepsen
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -27,7 +28,7 @@ func (s sampler) run(ctx context.Context) {
 	tick := time.NewTicker(sampleEvery)
 	defer tick.Stop()
 	for {
-		s.round(ctx, false)
+		s.round(ctx, false, nil)
 		select {
 		case <-ctx.Done():
 			return
@@ -36,9 +37,9 @@ func (s sampler) run(ctx context.Context) {
 	}
 }
 
-// round asks each node once, all at the same time.
-func (s sampler) round(ctx context.Context, final bool) []history.Sample {
-	nodes := s.target.Nodes()
+// round asks each node that is not left out once, all at the same time.
+func (s sampler) round(ctx context.Context, final bool, leftOut map[string]string) []history.Sample {
+	nodes := slices.DeleteFunc(s.target.Nodes(), func(node string) bool { return leftOut[node] != "" })
 	samples := make([]history.Sample, len(nodes))
 	var all sync.WaitGroup
 	for i, node := range nodes {
@@ -61,18 +62,18 @@ func (s sampler) round(ctx context.Context, final bool) []history.Sample {
 	return samples
 }
 
-// level waits until all nodes say that they have applied the same. Clients must be quiet. The last samples are recorded as
-// final: the checkers judge them.
-func (s sampler) level(ctx context.Context) {
+// level waits until all nodes but those that are left out say that they have applied the same. Clients must be quiet. The
+// last samples are recorded as final: the checkers judge them.
+func (s sampler) level(ctx context.Context, leftOut map[string]string) {
 	wait, cancel := context.WithTimeout(ctx, levelWithin)
 	defer cancel()
-	for !isLevel(s.round(wait, false)) && wait.Err() == nil {
+	for !isLevel(s.round(wait, false, leftOut)) && wait.Err() == nil {
 		select {
 		case <-wait.Done():
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
-	s.round(ctx, true)
+	s.round(ctx, true, leftOut)
 }
 
 func isLevel(samples []history.Sample) bool {
