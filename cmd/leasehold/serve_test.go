@@ -5,7 +5,9 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -22,4 +24,14 @@ func TestAnonymousRequestsAreKnownWhereThatIsWanted(t *testing.T) {
 			assert.Equal(t, wanted, user != nil)
 		}
 	}
+}
+
+func TestTheElectionTimeoutIsTheNodes(t *testing.T) {
+	pki, err := MakePKI(t.TempDir(), []string{"node-1"}, time.Now())
+	require.NoError(t, err)
+	peer := pki.Nodes["node-1"].Peer
+	config := Config{PeerCertFile: peer.Cert, PeerKeyFile: peer.Key, PeerCAFile: pki.PeerCA.Cert, ElectionTimeout: 1234 * time.Millisecond}
+	directory, err := nodeDirectory(config, nil, hclog.NewNullLogger())
+	require.NoError(t, err)
+	assert.Equal(t, config.ElectionTimeout, directory.ElectionTimeout)
 }
