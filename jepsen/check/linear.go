@@ -139,6 +139,9 @@ func (l *log) partitions(limit int) []partition {
 		if len(ops) > linearOperations || len(ops) == 0 || !l.suits(int32(key)) {
 			continue
 		}
+		if slices.ContainsFunc(ops, l.orphaned) {
+			continue
+		}
 		p := partition{key: int32(key)}
 		clients := make(map[string]int)
 		for _, i := range ops {
@@ -170,6 +173,12 @@ func (l *log) suits(key int32) bool {
 		}
 	}
 	return true
+}
+
+// orphaned tells whether a write was acknowledged with a revision that the log holds to be another's, which is told already.
+func (l *log) orphaned(i int32) bool {
+	op := &l.h.Operations[i]
+	return op.Outcome == history.OK && writes(op.F) && op.F != history.Delete && !op.Request.Same && l.opEntry[i] == none
 }
 
 // linear makes an operation into what porcupine is given. It leaves out what says nothing of one object's state.

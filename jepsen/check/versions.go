@@ -248,7 +248,11 @@ func (m *merger) dispute(e *entry, s *sight, what, first, second string) {
 	if first != second {
 		values = " (" + first + " and " + second + ")"
 	}
-	m.broke(guarantee, evidence{min(e.seen, s.time), max(e.seen, s.time), []int64{s.line, e.line}, []string{m.keys[e.key]}},
+	keys := []string{m.keys[e.key]}
+	if what == "key" {
+		keys = append(keys, s.version.Key)
+	}
+	m.broke(guarantee, evidence{min(e.seen, s.time), max(e.seen, s.time), []int64{s.line, e.line}, keys},
 		"two observers saw different things in revision %d: %s saw another %s%s than line %d of the history shows", s.version.Revision, s.who(m.log), what, values, e.line)
 }
 
