@@ -51,8 +51,9 @@ func simCommand() *cobra.Command {
 		},
 	}
 	flags := command.Flags()
-	flags.Uint64Var(&o.Seed, "seed", 1, "seed of the first bubble")
+	flags.Uint64Var(&o.Seed, "seed", 1, "seed of the first bubble, which decides upon those of the others")
 	flags.Float64Var(&o.Hours, "hours", 24, "simulated hours")
+	flags.DurationVar(&o.Bubble, "bubble", time.Hour, "simulated time of one bubble")
 	flags.IntVar(&o.Nodes, "nodes", 0, "nodes of the cluster; 0 lets the seed decide between 3 and 5")
 	flags.Float64Var(&o.Rate, "rate", sim.DefaultRate, "operations a simulated second")
 	flags.BoolVar(&o.KeepGoing, "keep-going", false, "do not stop at the first failure")

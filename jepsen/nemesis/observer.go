@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	lookEvery = 250 * time.Millisecond // between two samples of a node
+	lookEvery = 250 * time.Millisecond // between two samples of a node, where nobody says otherwise
 	lookTime  = 1500 * time.Millisecond
 	lookBack  = 512 // observations kept of each node
 )
@@ -28,14 +28,15 @@ type observation struct {
 // observer samples all nodes all the time, so that it can be told what a fault did.
 type observer struct {
 	target  Target
+	every   time.Duration // between two samples of a node
 	sampled func(node string, s history.Sample)
 
 	mu     sync.Mutex // guards recent
 	recent map[string][]observation
 }
 
-func newObserver(target Target, sampled func(string, history.Sample)) *observer {
-	return &observer{target: target, sampled: sampled, recent: make(map[string][]observation)}
+func newObserver(target Target, every time.Duration, sampled func(string, history.Sample)) *observer {
+	return &observer{target: target, every: every, sampled: sampled, recent: make(map[string][]observation)}
 }
 
 // run samples until ctx ends.
@@ -46,7 +47,7 @@ func (o *observer) run(ctx context.Context) {
 		all.Go(func() {
 			for ctx.Err() == nil {
 				o.look(ctx, node)
-				sleep(ctx, lookEvery)
+				sleep(ctx, o.every)
 			}
 		})
 	}
@@ -175,7 +176,7 @@ func (o *observer) awaitLeader(ctx context.Context, patience time.Duration) scen
 		if s.leader != "" || ctx.Err() != nil || time.Now().After(deadline) {
 			return s
 		}
-		sleep(ctx, lookEvery)
+		sleep(ctx, o.every)
 	}
 }
 
@@ -189,7 +190,7 @@ func (o *observer) awaitReady(ctx context.Context, node string, patience time.Du
 		if time.Now().After(deadline) {
 			return false
 		}
-		sleep(ctx, lookEvery)
+		sleep(ctx, o.every)
 	}
 	return false
 }

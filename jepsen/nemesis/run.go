@@ -25,6 +25,8 @@ type Hooks struct {
 	Burst func(ctx context.Context, factor int) error
 	// Sampled takes each sample of a node. Without it they are recorded as lines of the history.
 	Sampled func(node string, s history.Sample)
+	// LookEvery is how long to wait between two samples of a node. Default 250 ms.
+	LookEvery time.Duration
 	// Notice is told in a sentence what happened that no line of the history tells.
 	Notice func(sentence string)
 }
@@ -50,10 +52,13 @@ func New(target Target, recorder *history.Recorder, hooks Hooks) *Nemesis {
 			recorder.Record(history.Event{Process: Prober, Type: history.Probe, Node: node, Sample: &s})
 		}
 	}
+	if hooks.LookEvery == 0 {
+		hooks.LookEvery = lookEvery
+	}
 	if hooks.Notice == nil {
 		hooks.Notice = func(string) {}
 	}
-	return &Nemesis{ward: newWard(target), observer: newObserver(target, hooks.Sampled), recorder: recorder, hooks: hooks,
+	return &Nemesis{ward: newWard(target), observer: newObserver(target, hooks.LookEvery, hooks.Sampled), recorder: recorder, hooks: hooks,
 		refused: make(map[string]bool), revived: make(map[string]int)}
 }
 

@@ -9,8 +9,15 @@ import (
 	"github.com/leasehold/leasehold/jepsen/nemesis"
 )
 
-// harms are the faults that a simulation has: all that can be done here.
-var harms = []string{nemesis.Killing, nemesis.Pausing, nemesis.Partitioning, nemesis.Packets, nemesis.Disks, nemesis.Clocks, nemesis.Members}
+// harms are the faults that a simulation has: all that can be done here and mean something. The limits on logs are low
+// without snapshot pressure.
+var harms = []string{
+	"kill-one", "kill-leader", "kill-minority", "kill-majority", "kill-all", "rolling-restart",
+	"pause-one", "pause-leader", "pause-majority", "pause-all",
+	"partition-leader", "partition-one", "partition-halves", "partition-ring", "partition-one-way", "partition-flapping",
+	"partition-client", "swizzle", "reset", "delay", "loss",
+	"slow-disk", "disk-error", "disk-full", "power-loss-one", "power-loss-all", "wipe", "clock-rate", "transfer",
+}
 
 // pairs are faults that are worse together.
 var pairs = [][2]string{
@@ -20,14 +27,14 @@ var pairs = [][2]string{
 
 // harm does faults in independent streams until ctx ends, and then heals the cluster. The error says what it could not heal.
 func (p plan) harm(ctx context.Context, bed *testbed, recorder *history.Recorder) error {
-	schedule, err := nemesis.Plan(p.seed, harms, nemesis.Options{
+	schedule, err := nemesis.Plan(p.seed, p.kinds, nemesis.Options{
 		Nodes: p.nodes, Duration: p.duration, Interval: p.interval, Overlap: p.overlap, Pairs: p.pairs, Target: bed,
 	})
 	if err != nil {
 		return err
 	}
 	thin := &thinned{recorder: recorder, last: make(map[string]told)}
-	err = nemesis.Run(ctx, bed, schedule, recorder, nemesis.Hooks{Sampled: thin.sampled})
+	err = nemesis.Run(ctx, bed, schedule, recorder, nemesis.Hooks{Sampled: thin.sampled, LookEvery: lookEvery})
 
 	return err
 }
@@ -45,6 +52,9 @@ type told struct {
 	history.Sample
 	at time.Time
 }
+
+// lookEvery is how often nodes are asked about themselves: often enough to see every election.
+const lookEvery = time.Second
 
 // tellEvery is how often what is not new is recorded all the same.
 const tellEvery = 30 * time.Second

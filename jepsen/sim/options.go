@@ -29,8 +29,8 @@ type Options struct {
 	Progress func(Bubble, Result)
 }
 
-// DefaultRate keeps the simulation at about a thousand times life on one core.
-const DefaultRate = 2
+// DefaultRate is a few operations a second, which is what a simulated second can bear without becoming dear.
+const DefaultRate = 1
 
 // Bubble is what became of one piece of simulated time.
 type Bubble struct {

@@ -3,6 +3,7 @@ package sim
 import (
 	"io"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -20,12 +21,20 @@ type plan struct {
 	workloads []string
 	interval  time.Duration // how long a fault lasts on average
 	overlap   float64       // how many are in force at once
+	kinds     []string      // of faults
 	pairs     [][2]string
 	settings  settings
 	timing    timing
 }
 
 func pick[T any](r *rand.Rand, among ...T) T { return among[r.IntN(len(among))] }
+
+// some draws a third to two thirds: what is done often interferes more, and what is left out cannot hide anything.
+func some(r *rand.Rand, among []string) []string {
+	drawn := slices.Clone(among)
+	r.Shuffle(len(drawn), func(i, j int) { drawn[i], drawn[j] = drawn[j], drawn[i] })
+	return drawn[:len(drawn)/3+r.IntN(len(drawn)/3)]
+}
 
 // newPlan draws a plan. Timeouts are longer than the product's defaults, which makes a simulated second cheaper and changes
 // nothing else: they are all relative to each other. Bounds on snapshots and history are low, so that they are met.
@@ -40,7 +49,8 @@ func newPlan(seed uint64, o Options, documents discovery.Documents) plan {
 		workloads: pick(r, []string{"mixed"}, []string{"mixed"}, []string{"register", "watch"}, []string{"mixed", "append", "generate"}),
 		interval:  pick(r, 4*time.Second, 6*time.Second, 10*time.Second),
 		overlap:   pick(r, 0.4, 0.7, 1.0),
-		pairs:     [][2]string{pick(r, pairs...), pick(r, pairs...)},
+		kinds:     some(r, harms),
+		pairs:     [][2]string{pick(r, pairs...)},
 		timing: timing{
 			link: pick(r, 200*time.Microsecond, time.Millisecond, 5*time.Millisecond),
 			sync: pick(r, 500*time.Microsecond, 3*time.Millisecond, 10*time.Millisecond),
