@@ -62,6 +62,15 @@ func (d *disk) split() *disk {
 	return d.copy()
 }
 
+// with returns a disk that holds something else and is as well or ill as this one, which nobody uses.
+func (d *disk) with(c content) *disk {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	next := d.copy()
+	next.content = c
+	return next
+}
+
 // clone returns a disk with the same on it as on one that nobody uses.
 func (d *disk) clone() *disk {
 	d.mu.Lock()

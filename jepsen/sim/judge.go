@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"strings"
 	"time"
 
 	"github.com/leasehold/leasehold/jepsen/check"
@@ -26,11 +25,18 @@ func (p plan) judge(bed outcome) check.Report {
 		LinearOperations: -1,
 	})
 	report.Counts[countRestarts], report.Counts[countSnapshots] = bed.lives-p.nodes, bed.snapshots
-	if len(bed.exits) > 0 {
-		sentence := strings.Join(bed.exits, "; ") + ", though nothing was wrong with its disk"
-		report.Results = append(report.Results, check.Result{Checker: "processes", Judges: []string{"D5"}, Verdict: check.Broken,
-			Checked: bed.lives, Findings: []check.Finding{{Guarantee: "D5", Verdict: check.Broken, Sentence: sentence}}})
-		report.Sum()
+	processes := check.Result{Checker: "processes", Judges: []string{"D5"}, Verdict: check.Pass, Checked: bed.lives}
+	broke := func(sentence string) {
+		processes.Verdict = check.Broken
+		processes.Findings = append(processes.Findings, check.Finding{Guarantee: "D5", Verdict: check.Broken, Sentence: sentence, Time: bed.history.End})
 	}
+	for _, exit := range bed.exits {
+		broke(exit + ", though nothing was wrong with its disk")
+	}
+	if bed.sick != nil {
+		broke(bed.sick.Error())
+	}
+	report.Results = append(report.Results, processes)
+	report.Sum()
 	return report
 }

@@ -3,6 +3,7 @@ package sim
 import (
 	"io"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"time"
 
@@ -25,6 +26,10 @@ type plan struct {
 	pairs     [][2]string
 	settings  settings
 	timing    timing
+
+	// What tests put in a cluster's way, and nil otherwise: between clients and nodes, and beside the faults.
+	tamper func(node string, next http.RoundTripper) http.RoundTripper
+	meddle func(bed *testbed)
 }
 
 func pick[T any](r *rand.Rand, among ...T) T { return among[r.IntN(len(among))] }

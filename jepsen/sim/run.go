@@ -41,9 +41,14 @@ func run(ctx context.Context, t *testing.T, o Options) (Result, error) {
 	}
 	began := time.Now()
 	seed := o.Seed
-	for left := time.Duration(o.Hours * float64(time.Hour)); left > 0 && ctx.Err() == nil; left -= o.Bubble {
+	whole := time.Duration(o.Hours * float64(time.Hour))
+	count := max(1, int((whole+o.Bubble/2)/o.Bubble))
+	for range count {
+		if ctx.Err() != nil {
+			break
+		}
 		p := newPlan(seed, o, documents)
-		p.duration = min(left, o.Bubble)
+		p.duration = whole / time.Duration(count)
 		b, h, err := p.bubble(ctx, t, o)
 		if err != nil {
 			return r, fmt.Errorf("bubble of seed %d: %w", seed, err)

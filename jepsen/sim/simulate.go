@@ -17,6 +17,7 @@ type outcome struct {
 	history   *history.History
 	nodes     []string
 	exits     []string // of processes that ended themselves without a reason
+	sick      error    // what could not be healed
 	lives     int      // of processes
 	snapshots int      // that disks took
 }
@@ -43,15 +44,16 @@ func (p plan) run(stop context.Context, out io.Writer) (outcome, error) {
 	if err != nil {
 		return outcome{}, err
 	}
-	err = p.act(stop, bed, recorder)
+	sick, err := p.act(stop, bed, recorder)
 	err = errors.Join(err, bed.close(), recorder.Flush(), malformed)
-	return outcome{history: builder.History(), nodes: bed.nodes, exits: bed.exits, lives: bed.lives, snapshots: bed.snapshots}, err
+	return outcome{history: builder.History(), nodes: bed.nodes, sick: sick, exits: bed.exits, lives: bed.lives, snapshots: bed.snapshots}, err
 }
 
 // act is a cluster's time: clients work, faults come and go, all is healed, and everything is read once more.
-func (p plan) act(stop context.Context, bed *testbed, recorder *history.Recorder) error {
+// What could not be healed is told apart from what kept the simulation from its work.
+func (p plan) act(stop context.Context, bed *testbed, recorder *history.Recorder) (sick, failure error) {
 	if err := bed.awaitLevel(patience); err != nil {
-		return fmt.Errorf("at the beginning: %w", err)
+		return fmt.Errorf("at the beginning: %w", err), nil
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -60,6 +62,9 @@ func (p plan) act(stop context.Context, bed *testbed, recorder *history.Recorder
 	working.Go(func() { workFailed = p.work(ctx, bed, recorder) })
 	harming, heal := context.WithCancel(ctx)
 	defer heal()
+	if p.meddle != nil {
+		working.Go(func() { p.meddle(bed) })
+	}
 	harmed := make(chan error, 1)
 	go func() { harmed <- p.harm(harming, bed, recorder) }()
 
@@ -67,11 +72,11 @@ func (p plan) act(stop context.Context, bed *testbed, recorder *history.Recorder
 		time.Sleep(min(time.Second, time.Until(end)))
 	}
 	heal()
-	err := <-harmed
+	sick = <-harmed
 	cancel()
 	working.Wait()
 	bed.final(recorder)
-	return errors.Join(err, workFailed)
+	return sick, workFailed
 }
 
 // patience is how long a healed cluster may take until all nodes are ready and level.

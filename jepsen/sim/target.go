@@ -212,7 +212,7 @@ func (b *testbed) Damage(node string, d nemesis.Damage, seed uint64) (string, er
 		return "", fmt.Errorf("%w: simulated disks have no files", nemesis.ErrUnsupported)
 	}
 	p.wiped = true
-	p.disk = newDisk(p.disk.base, seed)
+	p.disk = p.disk.with(newDisk(p.disk.base, seed).content)
 	p.incarnation = fmt.Sprintf("%s, made with %d", node, seed)
 	return "took everything away", nil
 }
@@ -226,7 +226,7 @@ func (b *testbed) Keep(node string) error {
 func (b *testbed) Restore(node string) error {
 	return b.each([]string{node}, func(p *place) {
 		if p.kept != nil {
-			p.disk, p.incarnation, p.wiped = p.kept.clone(), p.keptAs, false
+			p.disk, p.incarnation, p.wiped = p.disk.with(p.kept.clone().content), p.keptAs, false
 		}
 	})
 }
