@@ -59,8 +59,11 @@ func (w *worker) watch(ctx context.Context, e Endpoint, s stream) watched {
 	return watched{Opened: true, Code: code, Reason: reason}
 }
 
-// narrow leaves a connection the smallest buffer for what was sent and not read yet. One that is shared with others is left
-// alone.
+// tight is the buffer of a narrow connection. Much less would make it slow while it is read.
+const tight = 64 << 10
+
+// narrow leaves a connection a small buffer for what was sent and not read yet, which does not grow. One that is shared with
+// others is left alone.
 func narrow(info httptrace.GotConnInfo) {
 	c := info.Conn
 	if secure, ok := c.(*tls.Conn); ok {
@@ -70,7 +73,7 @@ func narrow(info httptrace.GotConnInfo) {
 		c = secure.NetConn()
 	}
 	if buffered, ok := c.(interface{ SetReadBuffer(int) error }); ok {
-		_ = buffered.SetReadBuffer(1) // the system makes it the least it can; a connection that is gone tells by itself
+		_ = buffered.SetReadBuffer(tight) // a connection that is gone tells by itself
 	}
 }
 

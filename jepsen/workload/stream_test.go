@@ -137,5 +137,5 @@ func TestANarrowReaderTakesInLittle(t *testing.T) {
 		require.NoError(t, err)
 		return false
 	}})
-	assert.Less(t, buffer, 16<<10)
+	assert.LessOrEqual(t, buffer, 2*tight, "the system counts double")
 }

@@ -9,11 +9,8 @@ import (
 	"github.com/leasehold/leasehold/jepsen/history"
 )
 
-// churned objects are fewer than listed ones, so that each changes often; few of them are heavy.
-const (
-	churned = 60
-	heavy   = 2
-)
+// churned objects are fewer than listed ones, so that each changes often.
+const churned = 60
 
 // watches has the clients change objects, which move between groups, while as many again watch them in every way and go from
 // node to node.
@@ -24,19 +21,12 @@ func watches(ctx context.Context, j *job) error {
 		churner := &churner{job: j, worker: j.scene.worker(fmt.Sprintf("%s-churner-%d", j.label, number))}
 		all.Go(func() { churner.run(ctx) })
 	}
+	all.Go(func() { slow(ctx, j) })
 	j.work(ctx, func(ctx context.Context, w *worker, number int) {
-		w.keep(ctx, j.churned(w.rng.IntN(churned)), memory)
+		w.keep(ctx, j.object(w.rng.IntN(churned)), memory)
 	})
 	all.Wait()
 	return nil
-}
-
-// churned is the key of the n-th of a job's objects to be watched.
-func (j *job) churned(n int) string {
-	if n < heavy {
-		return fmt.Sprintf("%s/%s%03d", j.namespace(n%spaces), fat, n)
-	}
-	return j.object(n)
 }
 
 // churner watches one thing for a while, and then goes on, or watches another, at another node.
@@ -86,7 +76,7 @@ func (c *churner) turn() {
 	case "group everywhere":
 		c.scope.Group = fmt.Sprintf("g%d", c.rng.IntN(groups))
 	case "name":
-		c.scope.Key = c.job.churned(c.rng.IntN(churned))
+		c.scope.Key = c.job.object(c.rng.IntN(churned))
 	}
 }
 
