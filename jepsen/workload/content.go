@@ -15,7 +15,7 @@ const leaseSeconds = 15
 const fat = "fat"
 
 // weight is what makes them so.
-func weight() string { return strings.Repeat("0123456789abcdef", 15<<10) }
+func weight() string { return strings.Repeat("0123456789abcdef", 8<<10) }
 
 // content is what a write puts into an object: everything that the object then holds but what the server adds.
 type content struct {
