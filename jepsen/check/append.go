@@ -41,7 +41,7 @@ func (r *reporter) elements(at int32, e *entry) {
 		return // nobody saw it being made
 	}
 	added := ""
-	if writer, ok := r.writers[e.version.ID]; ok { // also of one that took effect twice and so is nobody's
+	if writer, ok := r.writers.find(e.version.ID); ok { // also of one that took effect twice and so is nobody's
 		added = r.h.Operations[writer].Request.Append
 	}
 	if e.writer != none && r.h.Operations[e.writer].F == history.Delete {

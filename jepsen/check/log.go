@@ -47,7 +47,7 @@ type log struct {
 	keyIndex map[string]int32
 	opKey    []int32 // by operation, the key it names, or none
 	opEntry  []int32 // by operation, what came of it, or none
-	writers  map[string]int32
+	writers  ids
 	elected  map[string]bool // keys of leases that electors hold
 
 	byKey    [][]int32 // by key, its entries
@@ -328,4 +328,14 @@ func writes(f string) bool {
 		return true
 	}
 	return false
+}
+
+func countWrites(h *history.History) int {
+	n := 0
+	for i := range h.Operations {
+		if writes(h.Operations[i].F) {
+			n++
+		}
+	}
+	return n
 }

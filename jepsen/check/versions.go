@@ -28,7 +28,7 @@ func (s *sight) who(l *log) string {
 // watches. It judges V1, V2, A1, A2, A3 and V5, and that nothing was seen that nobody wrote.
 func merge(h *history.History, options Options) (*log, Result) {
 	l := &log{h: h, options: options, keyIndex: make(map[string]int32), opKey: make([]int32, len(h.Operations)),
-		opEntry: make([]int32, len(h.Operations)), elected: make(map[string]bool), writers: make(map[string]int32, len(h.Operations)/2)}
+		opEntry: make([]int32, len(h.Operations)), elected: make(map[string]bool), writers: idsFor(h.Operations, countWrites(h))}
 	r := l.reporter("versions", "V1", "V2", "V5", "A1", "A2", "A3", "A4")
 	m := &merger{reporter: r, same: make(map[string]bool)}
 	for i := range h.Tenures {
@@ -95,7 +95,7 @@ func (m *merger) register() {
 			if op.Request.Same {
 				m.same[id] = true
 			} else if op.F != history.Delete {
-				m.writers[id] = int32(i)
+				m.writers.put(id, int32(i))
 			}
 		}
 		if op.Outcome == history.Info && op.Answer != nil && op.Answer.RetryAfter && op.Answer.Code >= 500 {
@@ -244,16 +244,18 @@ func (m *merger) dispute(e *entry, s *sight, what, first, second string) {
 	if s.by == byWatch && e.by&byAck != 0 && (what == "content" || what == "uid") {
 		guarantee = "W4"
 	}
-	values := ""
-	if first != second {
-		values = " (" + first + " and " + second + ")"
+	at, _ := m.index.find(e.revision)
+	saw := map[string]string{"key": "a change of " + s.version.Key, "write": "the write " + second + " and not " + first, "uid": "uid " + second + " and not " + first,
+		"content": "other content", "deletion": "that " + m.keys[e.key] + " went"}[what]
+	if what == "deletion" && !s.gone {
+		saw = "that " + m.keys[e.key] + " was there"
 	}
 	keys := []string{m.keys[e.key]}
 	if what == "key" {
 		keys = append(keys, s.version.Key)
 	}
 	m.broke(guarantee, evidence{min(e.seen, s.time), max(e.seen, s.time), []int64{s.line, e.line}, keys},
-		"two observers saw different things in revision %d: %s saw another %s%s than line %d of the history shows", s.version.Revision, s.who(m.log), what, values, e.line)
+		"one revision is two things: %s saw %s in what others saw as %s", s.who(m.log), saw, m.change(at))
 }
 
 // add makes a new entry of an account, and finds out whose work it is.
@@ -278,7 +280,7 @@ func (m *merger) author(at int32, e *entry, s *sight) int32 {
 	id := s.version.ID
 	writer, ok := s.op, s.by == byAck && id == m.h.Operations[s.op].Request.ID
 	if !ok {
-		writer, ok = m.writers[id]
+		writer, ok = m.writers.find(id)
 	}
 	if ok && m.opEntry[writer] == none && m.opKey[writer] == e.key && m.h.Operations[writer].Outcome != history.Fail {
 		return writer
