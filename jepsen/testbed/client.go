@@ -32,7 +32,7 @@ func newClient(roots *x509.CertPool, http2 bool, dial func(context.Context) (net
 		ForceAttemptHTTP2:   http2,
 		HTTP2:               &http.HTTP2Config{SendPingTimeout: 2 * time.Second, PingTimeout: 2 * time.Second},
 	}
-	return &client{http: &http.Client{Transport: oneAttempt{transport}}, transport: transport}
+	return &client{http: &http.Client{Transport: oneAttempt{transport, http2}}, transport: transport}
 }
 
 func (c *client) close() { c.transport.CloseIdleConnections() }
@@ -88,14 +88,21 @@ func (t *Testbed) Refresh(nodes ...string) {
 var errSecondAttempt = errors.New("the connection broke, and the request is not sent again")
 
 // oneAttempt sees to it that a request goes over one connection alone.
-type oneAttempt struct{ next http.RoundTripper }
+type oneAttempt struct {
+	next   http.RoundTripper
+	shared bool // connections carry other requests at the same time
+}
 
 func (o oneAttempt) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	var attempts atomic.Int32
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) {
-		if attempts.Add(1) > 1 {
-			cancel(errSecondAttempt)
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) {
+		if attempts.Add(1) == 1 {
+			return
+		}
+		cancel(errSecondAttempt)
+		if !o.shared {
+			got.Conn.Close() // nothing was written to it yet, nor will be
 		}
 	}})
 	response, err := o.next.RoundTrip(r.WithContext(ctx))

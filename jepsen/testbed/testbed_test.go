@@ -147,24 +147,6 @@ func TestClientsLinkCanBeCutWhileTheNodesGoOn(t *testing.T) {
 	assert.Equal(t, http.StatusOK, code)
 }
 
-// A request that is on its way when its link breaks is not sent again, whatever it is.
-func TestRequestIsSentOnce(t *testing.T) {
-	t.Parallel()
-	b := alone(t, testbed.Proxy)
-	code, _, err := b.request(t.Context(), "n1", http.MethodGet, "/livez", "")
-	require.NoError(t, err)
-	require.Equal(t, http.StatusOK, code)
-	require.NoError(t, b.Pause("n1"))
-	failed := make(chan error, 1)
-	go func() {
-		request, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, b.URL("n1")+"/livez", nil)
-		_, err := b.Client("n1").Do(request)
-		failed <- err
-	}()
-	require.NoError(t, b.Kill("n1"))
-	require.Error(t, <-failed)
-}
-
 func TestDelayIsAddedToWhatPasses(t *testing.T) {
 	t.Parallel()
 	b := alone(t, testbed.Proxy)
