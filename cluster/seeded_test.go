@@ -24,9 +24,14 @@ func sow(t *testing.T, fault *bool) {
 
 func TestSeededReadVerifyLeader(t *testing.T) {
 	sow(t, &seeded.ReadVerifyLeader)
-	old, barrier := deposed(t)
-	assert.NoError(t, barrier)
-	assert.Empty(t, stored(old, "new"), "what was acknowledged is not seen")
+	for range 5 { // on a busy machine the late answer may be there before raft has been asked to verify
+		old, barrier := deposed(t)
+		require.Empty(t, stored(old, "new"))
+		if barrier == nil {
+			return // what was acknowledged is not seen
+		}
+	}
+	assert.Fail(t, "every barrier was refused")
 }
 
 func TestSeededReadBeforeNoop(t *testing.T) {
