@@ -13,6 +13,8 @@ type Options struct {
 	// NeedFaults says that a run without a fault that was felt shows nothing. Kinds are those that the run was to have.
 	NeedFaults bool
 	Kinds      []string
+	// MayMiss says that a kind that was done and never felt is no matter, as in one of many short runs.
+	MayMiss bool
 	// NeedStreams says that each node had watches of everything that must have caught up at the end.
 	NeedStreams bool
 	// Nodes are the names of all nodes; if there are none, those that the history speaks of.

@@ -68,7 +68,7 @@ func (r *reporter) felt(invalid func(string, ...any)) {
 					}
 				}
 			}
-			if n >= fairChance || len(felt) == 0 {
+			if n >= fairChance && !r.options.MayMiss || len(felt) == 0 {
 				invalid("none of the %d faults of kind %s was felt%s", n, kind, why)
 			}
 		}
