@@ -168,6 +168,15 @@ var good = []struct {
 		s.appended("a/x", "w2", "e2", 1002, "e1", "e2")
 		s.get("node-2", "a/x", 1002)
 	}},
+	{"a fault that never ends leaves open what became of a delete", func(s *story) {
+		s.create("a/x", "w1", 1001)
+		s.fault("pause", "pause-1", "node-1", true)
+		s.info(s.call(history.Delete, "node-1", history.Request{Key: "a/x", ID: "w2"}))
+		s.wait(20_000)
+		s.list("node-2", everything, 1001, 1001)
+		s.watch("node-2", from(1000), "A:1001", "B:1001")
+		s.missing("node-2", "a/x")
+	}},
 	{"the server is slow to write while a majority is harmed", func(s *story) {
 		s.create("a/x", "w1", 1001)
 		s.fault("kill", "kill-all-1", "", true)

@@ -64,7 +64,7 @@ type log struct {
 
 	names     []string // of nodes, once asked for
 	lastWrite int64    // when the last write was settled
-	healed    int64    // when the last fault ended
+	healed    int64    // when the last fault ended, history.Never if one did not
 }
 
 // span is the revisions after from, up to and with to.

@@ -214,7 +214,7 @@ func (m *merger) unknowns() {
 		if op.Outcome != history.Info && !(op.Outcome == history.OK && op.F == history.Delete) {
 			continue
 		}
-		if op.Outcome == history.Info && op.Settled != history.Never && max(op.Settled, m.healed)+m.options.Settle.Nanoseconds() <= at && since < op.Invoked {
+		if op.Outcome == history.Info && max(op.Settled, m.healed) != history.Never && max(op.Settled, m.healed)+m.options.Settle.Nanoseconds() <= at && since < op.Invoked {
 			resolved++
 			continue
 		}

@@ -36,9 +36,9 @@ func merge(h *history.History, options Options) (*log, Result) {
 			l.elected[h.Tenures[i].Tenure.Key] = true
 		}
 	}
-	for _, w := range h.Windows {
-		if w.Stop != history.Never {
-			l.healed = max(l.healed, w.Stop)
+	for i := range h.Windows {
+		if h.Windows[i].Error == "" {
+			l.healed = max(l.healed, h.Windows[i].Stop)
 		}
 	}
 	m.register()
