@@ -22,16 +22,19 @@ func (t *Testbed) Kill(names ...string) error {
 	if err != nil {
 		return fmt.Errorf("kill: %w", err)
 	}
-	var processes []*process
+	processes := map[*node]*process{}
 	for _, n := range nodes {
 		if p := n.current(); p != nil {
 			p.asked.Store(true)
-			processes = append(processes, p)
+			processes[n] = p
 		}
 	}
 	var faults []error
 	for _, p := range processes {
 		faults = append(faults, p.signal(syscall.SIGKILL))
+	}
+	for n, p := range processes {
+		faults = append(faults, n.forget(p))
 	}
 	for _, p := range processes {
 		if !p.await(killedWithin) {

@@ -14,6 +14,7 @@ import (
 func childAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
 func awaitStopped(*process) error { return nil }
+func stateOf(int) byte            { return 0 }
 
 func probe(Mode) error             { return errors.New("only Linux has the namespaces for it") }
 func runInside(Mode, string) error { return nemesis.ErrUnsupported }

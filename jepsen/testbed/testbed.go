@@ -36,6 +36,8 @@ type Testbed struct {
 	clients map[string]*client
 	monitor map[string]*client // past every fault
 
+	watchers sync.WaitGroup // of what is done to running processes
+
 	closing sync.Once
 	closed  error // what closing returned
 }
@@ -169,6 +171,7 @@ func (t *Testbed) close() error {
 	if len(t.order) > 0 {
 		faults = append(faults, t.closeFaults(), t.Kill(t.order...))
 	}
+	t.watchers.Wait()
 	for _, c := range t.clients {
 		c.close()
 	}

@@ -21,7 +21,7 @@ const (
 )
 
 // detachWithin is more than strace needs to let go of a process.
-const detachWithin = 10 * time.Second
+const detachWithin = 3 * time.Second
 
 // supportsTracing says why a process's calls cannot be tampered with here, if so.
 func supportsTracing() error {
@@ -105,6 +105,8 @@ func (t *Testbed) tamper(n *node) error {
 		case !tracer.running():
 			return fmt.Errorf("strace ended: %s: %s", tracer.fate(), strings.Join(logTail(log, 3), "; "))
 		case allTraced(n.life.pid(), tracer.pid()):
+			life := n.life
+			t.watchers.Go(func() { letGo(life, tracer) })
 			return nil
 		}
 		<-look.C
@@ -133,6 +135,33 @@ func (n *node) untamper() error {
 		return fmt.Errorf("strace, process %d, does not end", tracer.pid())
 	}
 	return nil
+}
+
+// letGo ends the tracer of a process that has ended by itself: strace may hold on to such a one, and then its end is not
+// seen. It returns when the tracer has ended.
+func letGo(life, tracer *process) {
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	for {
+		select {
+		case <-tracer.ended:
+			return
+		case <-look.C:
+			if stateOf(life.pid()) == 'Z' {
+				_ = tracer.signal(syscall.SIGKILL) // fails when it has ended
+			}
+		}
+	}
+}
+
+// forget ends the tracer of a process that was killed, so that nothing holds up the news of its end.
+func (n *node) forget(killed *process) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.tracer == nil || n.life != killed {
+		return nil
+	}
+	return n.tracer.signal(syscall.SIGKILL)
 }
 
 // allTraced tells whether every thread of a process is in the hands of a tracer.
