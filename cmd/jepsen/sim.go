@@ -28,7 +28,7 @@ func simCommand() *cobra.Command {
 	)
 	command := &cobra.Command{
 		Use:   "sim",
-		Short: "Run the same code in simulated time, about a thousand times faster than life",
+		Short: "Run the same code in simulated time, some hundred times faster than life",
 		Long: "Run nodes, clients and faults in this process, where nothing takes time but waiting, and judge what clients saw.\n" +
 			"Simulated time is cut into bubbles of an hour. Each has a seed of its own, which is told where it fails:\n" +
 			"jepsen sim --seed N --hours 1 does the like again.",

@@ -2,14 +2,18 @@ package sim
 
 import (
 	"context"
+	"time"
 
 	"github.com/leasehold/leasehold/jepsen/history"
 	"github.com/leasehold/leasehold/jepsen/workload"
 )
 
+// slowEvery makes the reader that stops, whose objects are heavy, cost no more than all else.
+const slowEvery = 5 * time.Minute
+
 // work has clients work until ctx ends, and read everything once more after that.
 func (p plan) work(ctx context.Context, bed *testbed, recorder *history.Recorder) error {
-	o := workload.Options{Recorder: recorder, Seed: p.seed, Rate: p.rate, Clients: p.clients, Prefix: "sim"}
+	o := workload.Options{Recorder: recorder, Seed: p.seed, Rate: p.rate, Clients: p.clients, Prefix: "sim", SlowEvery: slowEvery}
 	for _, node := range bed.nodes {
 		client := bed.client(node)
 		if p.tamper != nil {

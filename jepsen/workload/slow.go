@@ -38,7 +38,7 @@ func slow(ctx context.Context, j *job) {
 			return ctx.Err() == nil && (last == 0 || reached(c, false) < last)
 		}
 		reader.watch(ctx, reader.endpoint(), s)
-		sleep(ctx, time.Duration(5+reader.rng.IntN(10))*time.Second)
+		sleep(ctx, j.SlowEvery+time.Duration(5+reader.rng.IntN(10))*time.Second)
 	}
 }
 

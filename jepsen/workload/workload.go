@@ -3,6 +3,7 @@ package workload
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/leasehold/leasehold/jepsen/history"
 )
@@ -29,6 +30,8 @@ type Options struct {
 	Prefix string
 	// Electors start client-go's electors. Without them, as in a simulation, only the harness's own electors run.
 	Electors Electors
+	// SlowEvery is added to the time between two stands of the reader that stops, which are dear. 0 is the usual.
+	SlowEvery time.Duration
 }
 
 // Workload is some clients at work.
