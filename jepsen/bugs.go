@@ -13,6 +13,7 @@ type Bug struct {
 	Pairs      []string
 	Flags      []string
 	Interval   time.Duration // between strikes; 0 is the usual
+	Duration   time.Duration // of a run; 0 is the usual
 	Rate       float64       // 0 is the usual
 	// Spares names faults under which it must not be found: kill -9 does not lose what the page cache holds.
 	Spares []string
@@ -49,13 +50,13 @@ func Bugs() []Bug {
 		{Name: "watch-future-old", Means: "a watch from a revision to come sends events of before",
 			Guarantees: []string{"W9"}, Workloads: []string{"watch"}, Within: fast},
 		{Name: "watch-gap-after-snapshot", Means: "a node restored from a snapshot resumes watches with a gap instead of 410",
-			Guarantees: []string{"W3", "W6"}, Workloads: []string{"watch"}, Nemesis: []string{"snapshot-pressure"}, Within: fast},
+			Guarantees: []string{"W3", "W6"}, Workloads: []string{"watch"}, Nemesis: []string{"kill-one", "rolling-restart"}, Flags: littleLog(), Duration: 14 * time.Second, Within: fast},
 		{Name: "bookmark-ahead", Means: "a bookmark promises the commit index's revision rather than the applied one",
 			Guarantees: []string{"W7"}, Workloads: []string{"watch"}, Within: fast},
 		{Name: "list-torn", Means: "the pages of one list come from different snapshots",
 			Guarantees: []string{"L5"}, Workloads: []string{"list"}, Within: fast},
 		{Name: "rv-reuse", Means: "the revision counter is not in the snapshot",
-			Guarantees: []string{"V2", "V3", "V4", "D4"}, Workloads: []string{"register"}, Nemesis: []string{"snapshot-pressure", "kill-all"}, Within: fast},
+			Guarantees: []string{"V2", "V3", "V4", "D4"}, Workloads: []string{"register"}, Nemesis: []string{"kill-all", "kill-one"}, Flags: littleLog(), Within: fast},
 		{Name: "fsm-clock", Means: "the replicated machine reads its own node's clock",
 			Guarantees: []string{"D4", "V2"}, Workloads: []string{"register"}, Within: fast},
 	}
@@ -63,3 +64,6 @@ func Bugs() []Bug {
 
 // BugVariable is the variable of an instrumented server's environment that switches a seeded fault on.
 const BugVariable = "LEASEHOLD_SEEDED_BUG"
+
+// littleLog has nodes take snapshots often and keep little log behind them.
+func littleLog() []string { return []string{"--snapshot-bytes=65536", "--trailing-bytes=65536"} }

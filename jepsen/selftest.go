@@ -1,6 +1,7 @@
 package jepsen
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -60,18 +61,11 @@ func (b Bug) spec(base Spec) Spec {
 	s.Workloads, s.Nemesis, s.Pairs = b.Workloads, b.Nemesis, b.Pairs
 	s.Flags = append(slices.Clone(base.Flags), b.Flags...)
 	s.Env = append(slices.Clone(base.Env), BugVariable+"="+b.Name)
-	s.Duration, s.Recovery = trialLength, time.Second
+	s.Duration, s.Recovery = cmp.Or(b.Duration, trialLength), time.Second
 	if b.Slow {
 		s.Duration = 4 * trialLength
 	}
-	if b.Interval > 0 {
-		s.Interval = b.Interval
-	} else {
-		s.Interval = 2 * time.Second
-	}
-	if b.Rate > 0 {
-		s.Rate = b.Rate
-	}
+	s.Interval, s.Rate = cmp.Or(b.Interval, 2*time.Second), cmp.Or(b.Rate, s.Rate)
 	return s
 }
 

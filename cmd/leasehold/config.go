@@ -194,8 +194,8 @@ func (c *Config) Validate() error {
 	if c.HistoryBytes < 1<<20 {
 		fault("history-bytes", "%d is less than 1 MiB", c.HistoryBytes)
 	}
-	if c.SnapshotBytes < 1<<20 {
-		fault("snapshot-bytes", "%d is less than 1 MiB", c.SnapshotBytes)
+	if c.SnapshotBytes < 64<<10 {
+		fault("snapshot-bytes", "%d is less than 64 KiB", c.SnapshotBytes)
 	}
 	if c.TrailingBytes < 1 {
 		fault("trailing-bytes", "%d is not positive", c.TrailingBytes)

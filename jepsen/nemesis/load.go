@@ -19,7 +19,7 @@ func loadKinds() []Kind {
 
 // keepLittleLog restarts all nodes with the least log that they take, and then cuts off a follower.
 func keepLittleLog(a *attack) error {
-	little := Life{Flags: []string{"--snapshot-bytes=1048576", "--trailing-bytes=65536"}}
+	little := Life{Flags: []string{"--snapshot-bytes=65536", "--trailing-bytes=65536"}}
 	if err := a.live(func(int) Life { return little }); err != nil {
 		return err
 	}
