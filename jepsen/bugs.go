@@ -28,11 +28,11 @@ func Bugs() []Bug {
 	const fast, slow = 30 * time.Second, 10 * time.Minute
 	return []Bug{
 		{Name: "read-local", Means: "get and list answer from the node's own state without asking the leader",
-			Guarantees: []string{"O5", "L1", "D3"}, Workloads: []string{"register", "list"}, Nemesis: []string{"partition-one"}, Within: fast},
+			Guarantees: []string{"O5", "O7", "L1", "D3"}, Workloads: []string{"register", "list"}, Nemesis: []string{"partition-one"}, Within: fast},
 		{Name: "read-verifyleader", Means: "a read trusts raft's VerifyLeader, which counts answers to requests sent before",
-			Guarantees: []string{"O5", "L1", "D3"}, Workloads: []string{"register"}, Nemesis: nil, Pairs: []string{"pause-leader+partition-one-way"}, Slow: true, Within: slow},
+			Guarantees: []string{"O5", "O7", "L1", "D3"}, Workloads: []string{"register"}, Nemesis: nil, Pairs: []string{"pause-leader+partition-one-way"}, Slow: true, Within: slow},
 		{Name: "read-before-noop", Means: "a new leader answers reads before it has applied an entry of its own term",
-			Guarantees: []string{"O5", "L1", "V3", "V4", "D3"}, Workloads: []string{"register"}, Nemesis: []string{"kill-leader", "transfer"}, Slow: true, Within: slow},
+			Guarantees: []string{"O5", "O7", "L1", "V3", "V4", "D3"}, Workloads: []string{"register"}, Nemesis: []string{"kill-leader", "transfer"}, Slow: true, Within: slow},
 		{Name: "applied-index", Means: "a follower waits for what was handed to its machine, not for what the machine has applied",
 			Guarantees: []string{"O5", "L1", "L3"}, Workloads: []string{"list", "register"}, Within: fast},
 		{Name: "ack-early", Means: "a write is acknowledged before a majority has it",
@@ -44,7 +44,7 @@ func Bugs() []Bug {
 		{Name: "retry-after", Means: "an unknown outcome is answered as one that may be tried again",
 			Guarantees: []string{"A2", "A3"}, Workloads: []string{"register", "generate"}, Nemesis: []string{"partition-leader"}, Within: fast},
 		{Name: "watch-drop", Means: "a watch drops events when its reader is slow",
-			Guarantees: []string{"W3", "W10"}, Workloads: []string{"watch"}, Within: fast},
+			Guarantees: []string{"W3", "W10"}, Workloads: []string{"watch"}, Duration: 16 * time.Second, Within: fast},
 		{Name: "watch-dup-on-resume", Means: "a resumed watch sends its first event again",
 			Guarantees: []string{"W1", "W2", "W6"}, Workloads: []string{"watch"}, Within: fast},
 		{Name: "watch-future-old", Means: "a watch from a revision to come sends events of before",
@@ -56,7 +56,7 @@ func Bugs() []Bug {
 		{Name: "list-torn", Means: "the pages of one list come from different snapshots",
 			Guarantees: []string{"L5"}, Workloads: []string{"list"}, Within: fast},
 		{Name: "rv-reuse", Means: "the revision counter is not in the snapshot",
-			Guarantees: []string{"V2", "V3", "V4", "D4"}, Workloads: []string{"register"}, Nemesis: []string{"kill-all", "kill-one"}, Flags: littleLog(), Within: fast},
+			Guarantees: []string{"V2", "V3", "V4", "D1", "D4"}, Workloads: []string{"register"}, Nemesis: []string{"kill-all", "kill-one"}, Flags: littleLog(), Within: fast},
 		{Name: "fsm-clock", Means: "the replicated machine reads its own node's clock",
 			Guarantees: []string{"D4", "V2"}, Workloads: []string{"register"}, Within: fast},
 	}

@@ -178,7 +178,7 @@ func (r *run) plan() error {
 func (r *run) work(ctx context.Context) error {
 	clients, err := workload.New(workload.Options{
 		Endpoints: r.place.endpoints, Recorder: r.recorder, Seed: r.spec.Seed, Rate: r.spec.Rate, Clients: r.spec.Clients,
-		Prefix: r.prefix(), Electors: r.options.Electors,
+		Prefix: r.prefix(), Electors: r.options.Electors, Ending: r.spec.Ending,
 	}, r.spec.Workloads...)
 	if err != nil {
 		return err
@@ -205,7 +205,7 @@ func (r *run) work(ctx context.Context) error {
 	stop()
 	tasks.Wait()
 	if r.place.target != nil {
-		sampler{r.place.target, r.recorder}.level(ctx, r.leftOut)
+		sampler{r.place.target, r.recorder}.level(ctx, cmp.Or(r.spec.Ending, levelWithin), r.leftOut)
 	}
 	if r.spec.Remote != nil {
 		failed = errors.Join(failed, clients.Cleanup(context.WithoutCancel(ctx)))

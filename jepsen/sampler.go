@@ -13,7 +13,7 @@ import (
 const (
 	// sampleEvery is how often each node is asked about itself.
 	sampleEvery = 500 * time.Millisecond
-	// levelWithin is how long nodes have, once all is quiet, until they have applied the same.
+	// levelWithin is how long nodes usually have, once all is quiet, until they have applied the same.
 	levelWithin = 30 * time.Second
 )
 
@@ -64,8 +64,8 @@ func (s sampler) round(ctx context.Context, final bool, leftOut map[string]strin
 
 // level waits until all nodes but those that are left out say that they have applied the same. Clients must be quiet. The
 // last samples are recorded as final: the checkers judge them.
-func (s sampler) level(ctx context.Context, leftOut map[string]string) {
-	wait, cancel := context.WithTimeout(ctx, levelWithin)
+func (s sampler) level(ctx context.Context, within time.Duration, leftOut map[string]string) {
+	wait, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	for !isLevel(s.round(wait, false, leftOut)) && wait.Err() == nil {
 		select {

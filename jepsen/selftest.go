@@ -32,6 +32,9 @@ func (t Trial) String() string {
 	return fmt.Sprintf("caught  %-26s seed %d: %.0f s, %d runs: %s", t.Bug, t.Seed, t.Took.Seconds(), t.Runs, t.Sentence)
 }
 
+// trialEnding bounds the wait for a cluster that a bug may have ruined for good.
+const trialEnding = 6 * time.Second
+
 // trialLength is how long clients work in one run against a seeded bug.
 const trialLength = 8 * time.Second
 
@@ -62,6 +65,7 @@ func (b Bug) spec(base Spec) Spec {
 	s.Flags = append(slices.Clone(base.Flags), b.Flags...)
 	s.Env = append(slices.Clone(base.Env), BugVariable+"="+b.Name)
 	s.Duration, s.Recovery = cmp.Or(b.Duration, trialLength), time.Second
+	s.Ending = trialEnding
 	if b.Slow {
 		s.Duration = 4 * trialLength
 	}

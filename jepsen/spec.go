@@ -22,6 +22,9 @@ type Spec struct {
 	Duration time.Duration `json:"duration"`
 	// Recovery is how long clients go on once all faults are over; 0 is the usual.
 	Recovery time.Duration `json:"recovery,omitempty"`
+	// Ending bounds the wait for a cluster to come back at the end, once for clients and once for all to be level; 0 is the
+	// usual.
+	Ending time.Duration `json:"ending,omitempty"`
 	// Interval is the mean time between two strikes of one stream.
 	Interval time.Duration `json:"interval"`
 	// Overlap is how many faults are in force at once, on average.

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +16,7 @@ const (
 	// quiet is how long after the last work and fault the end begins if a write was left without an answer: longer than any
 	// server works on a request, and than the 5 s after which the checkers think so too.
 	quiet = 5500 * time.Millisecond
-	// ending bounds the end: by then a cluster that was healed has long come back.
+	// ending usually bounds the end: by then a cluster that was healed has long come back.
 	ending = time.Minute
 )
 
@@ -45,7 +46,7 @@ func (c *crew) Run(ctx context.Context) error {
 	if err := c.work(ctx); err != nil {
 		return err
 	}
-	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), ending)
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), cmp.Or(c.scene.Ending, ending))
 	defer cancel()
 	c.settle(end)
 	observers.until(end, c.last(end))

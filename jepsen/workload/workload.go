@@ -32,6 +32,8 @@ type Options struct {
 	Electors Electors
 	// SlowEvery is added to the time between two stands of the reader that stops, which are dear. 0 is the usual.
 	SlowEvery time.Duration
+	// Ending bounds the time that Run takes after its context ended. 0 is a minute.
+	Ending time.Duration
 }
 
 // Workload is some clients at work.
@@ -41,7 +43,7 @@ type Workload interface {
 	// watches) under a context of its own, and returns when every operation is on record. An error says that the
 	// workload itself could not work, not that the cluster did badly.
 	//
-	// Faults must be healed, or about to be, when ctx ends: then it waits up to a minute for what cannot be done at once.
+	// Faults must be healed, or about to be, when ctx ends: then it waits up to Options.Ending for what cannot be done at once.
 	Run(ctx context.Context) error
 	// Burst has further clients do factor times the usual until ctx ends, which must be before that of Run does.
 	Burst(ctx context.Context, factor int) error
