@@ -244,7 +244,10 @@ func (w *watch) dropOldest() {
 // catchUp shows all events that are there by now.
 func (w *watch) catchUp() error {
 	history := w.server.store.History()
-	for {
+	for round := 0; ; round++ {
+		if seeded.WatchDrop && round > 0 {
+			w.dropOldest()
+		}
 		events, _, err := history.After(w.cursor, watchBatch)
 		if seeded.WatchGapAfterSnapshot && errors.Is(err, fsm.ErrExpired) && w.cursor > fsm.FirstRevision {
 			w.cursor = history.Oldest() // what a version expires by, in a short run, is a snapshot
