@@ -50,6 +50,14 @@ func EnterTrialsInLedger(path string, base Spec, trials []Trial) error {
 	return enter(path, entry)
 }
 
+// EnterSimulationInLedger adds simulated time, all its bubbles in one line, to the ledger at path. The entry tells what was
+// simulated; by which commit and on what machine is filled in.
+func EnterSimulationInLedger(path string, entry ledger.Entry) error {
+	e := surroundings("", "")
+	entry.Kind, entry.Commit, entry.Dirty, entry.Machine = ledger.Sim, e.Commit, e.Dirty, e.Machine
+	return enter(path, entry)
+}
+
 func enter(path string, entry ledger.Entry) error {
 	if _, err := ledger.Append(path, entry); err != nil {
 		return err

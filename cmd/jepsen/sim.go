@@ -15,7 +15,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/leasehold/leasehold/jepsen"
 	"github.com/leasehold/leasehold/jepsen/check"
+	"github.com/leasehold/leasehold/jepsen/ledger"
 	"github.com/leasehold/leasehold/jepsen/sim"
 )
 
@@ -23,6 +25,7 @@ func simCommand() *cobra.Command {
 	var (
 		o         sim.Options
 		out       string
+		book      string
 		histories bool
 		logs      bool
 	)
@@ -36,7 +39,7 @@ func simCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			// One bubble is the work of one core: handing its goroutines from core to core costs more than it brings.
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-			defer debug.SetGCPercent(debug.SetGCPercent(400))
+			defer debug.SetGCPercent(debug.SetGCPercent(200))
 			if logs {
 				o.Logs = cmd.ErrOrStderr()
 			}
@@ -47,7 +50,7 @@ func simCommand() *cobra.Command {
 				return keepBubble(out, b, lines)
 			}
 			o.Progress = func(b sim.Bubble, r sim.Result) { tellProgress(cmd.ErrOrStderr(), o, b, r) }
-			return runSim(cmd.Context(), cmd.OutOrStdout(), o)
+			return runSim(cmd.Context(), cmd.OutOrStdout(), o, book)
 		},
 	}
 	flags := command.Flags()
@@ -58,22 +61,35 @@ func simCommand() *cobra.Command {
 	flags.Float64Var(&o.Rate, "rate", sim.DefaultRate, "operations a simulated second")
 	flags.BoolVar(&o.KeepGoing, "keep-going", false, "do not stop at the first failure")
 	flags.StringVar(&out, "out", "store/sim", "directory for what is kept of failures, and for histories")
+	flags.StringVar(&book, "ledger", "", "JSON-lines file to which the simulation is added")
 	flags.BoolVar(&histories, "histories", false, "keep the history of every bubble, not of failures alone")
 	flags.BoolVar(&logs, "logs", false, "tell what the nodes log")
 	return command
 }
 
-// runSim simulates, tells the result in one last line, and returns an error unless it is a good one.
-func runSim(ctx context.Context, stdout io.Writer, o sim.Options) error {
+// runSim simulates, adds the result to the ledger, tells it in one last line, and returns an error unless it is a good one.
+func runSim(ctx context.Context, stdout io.Writer, o sim.Options, book string) error {
+	began := time.Now()
 	r, err := sim.Run(ctx, o)
 	if err != nil {
 		return err
+	}
+	if book != "" && r.Bubbles > 0 {
+		if err := jepsen.EnterSimulationInLedger(book, simulation(began, o.Seed, r)); err != nil {
+			return err
+		}
 	}
 	fmt.Fprintln(stdout, r.Sentence)
 	if r.Verdict != check.Pass {
 		return verdictError{r.Verdict}
 	}
 	return nil
+}
+
+// simulation is what the ledger says of a result.
+func simulation(began time.Time, seed uint64, r sim.Result) ledger.Entry {
+	return ledger.Entry{Time: began, Faults: r.Faults, Operations: r.Operations, Simulated: r.Simulated.Seconds(),
+		Seconds: r.Took.Seconds(), Verdict: r.Verdict, Sentence: r.Sentence, Seed: seed}
 }
 
 func tellProgress(stderr io.Writer, o sim.Options, b sim.Bubble, r sim.Result) {

@@ -49,7 +49,7 @@ type Result struct {
 	Operations int
 	Unknown    int            // operations of which no answer told what became
 	Events     int            // delivered by watches
-	Faults     map[string]int // by kind
+	Faults     map[string]int // done, by kind
 	Elections  int
 	Restarts   int // of processes
 	Snapshots  int // that nodes took or were sent

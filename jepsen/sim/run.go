@@ -112,7 +112,9 @@ func (r *Result) add(b Bubble, h *history.History) {
 		r.Events += len(h.Streams[i].Changes)
 	}
 	for i := range h.Windows {
-		r.Faults[h.Windows[i].Kind]++
+		if h.Windows[i].Error == "" {
+			r.Faults[h.Windows[i].Kind]++
+		}
 	}
 	r.Elections += b.Report.Counts[countElections]
 	r.Restarts += b.Report.Counts[countRestarts]
