@@ -11,8 +11,17 @@ import (
 
 // snapshot is a snapshot that is whole.
 type snapshot struct {
-	meta raft.SnapshotMeta
-	data []byte
+	meta   raft.SnapshotMeta
+	pieces [][]byte // as they were written
+}
+
+// read returns all of it from its beginning.
+func (s *snapshot) read() io.ReadCloser {
+	readers := make([]io.Reader, len(s.pieces))
+	for i, piece := range s.pieces {
+		readers[i] = bytes.NewReader(piece)
+	}
+	return io.NopCloser(io.MultiReader(readers...))
 }
 
 // keptSnapshots is how many stay.
@@ -50,7 +59,7 @@ func (s snapshots) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
 	for _, kept := range s.disk.content.snapshots {
 		if kept.meta.ID == id {
 			meta := kept.meta
-			return &meta, io.NopCloser(bytes.NewReader(kept.data)), nil
+			return &meta, kept.read(), nil
 		}
 	}
 	return nil, nil, fmt.Errorf("snapshot %s: %w", id, fs.ErrNotExist)
@@ -58,16 +67,17 @@ func (s snapshots) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
 
 // sink is a snapshot being written. It is there once Close has returned.
 type sink struct {
-	disk *disk
-	meta raft.SnapshotMeta
-	data []byte
-	done bool
+	disk   *disk
+	meta   raft.SnapshotMeta
+	pieces [][]byte
+	done   bool
 }
 
 func (s *sink) ID() string { return s.meta.ID }
 
 func (s *sink) Write(p []byte) (int, error) {
-	s.data = append(s.data, p...)
+	s.pieces = append(s.pieces, bytes.Clone(p))
+	s.meta.Size += int64(len(p))
 	return len(p), nil
 }
 
@@ -76,8 +86,7 @@ func (s *sink) Close() error {
 		return nil
 	}
 	s.done = true
-	s.meta.Size = int64(len(s.data))
-	whole := &snapshot{meta: s.meta, data: s.data}
+	whole := &snapshot{meta: s.meta, pieces: s.pieces}
 	if err := s.disk.write(func(c *content) { c.keep(whole) }); err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ type packet struct {
 }
 
 // window is how many bytes may be on their way.
-const window = 256 << 10
+const window = 64 << 10
 
 func newStream(l *link) *stream {
 	return &stream{link: l, readable: make(chan struct{}, 1), writable: make(chan struct{}, 1)}

@@ -11,9 +11,12 @@ import (
 // slowEvery makes the reader that stops, whose objects are heavy, cost no more than all else.
 const slowEvery = 5 * time.Minute
 
+// weight is enough to fill a window many times while that reader stands still.
+const weight = window / 8
+
 // work has clients work until ctx ends, and read everything once more after that.
 func (p plan) work(ctx context.Context, bed *testbed, recorder *history.Recorder) error {
-	o := workload.Options{Recorder: recorder, Seed: p.seed, Rate: p.rate, Clients: p.clients, Prefix: "sim", SlowEvery: slowEvery}
+	o := workload.Options{Recorder: recorder, Seed: p.seed, Rate: p.rate, Clients: p.clients, Prefix: "sim", SlowEvery: slowEvery, Weight: weight}
 	for _, node := range bed.nodes {
 		client := bed.client(node)
 		if p.tamper != nil {

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -14,8 +15,10 @@ const leaseSeconds = 15
 // in the buffers between a server and a watch that is not read.
 const fat = "fat"
 
-// weight is what makes them so.
-func weight() string { return strings.Repeat("0123456789abcdef", 8<<10) }
+// usualWeight is how many bytes of text make them so.
+const usualWeight = 128 << 10
+
+func weight(bytes int) string { return strings.Repeat("0123456789abcdef", bytes/16) }
 
 // content is what a write puts into an object: everything that the object then holds but what the server adds.
 type content struct {
@@ -31,6 +34,7 @@ type content struct {
 	Elements    []string
 	Renewed     string // renewTime, "" for none
 	Seconds     int32  // leaseDurationSeconds, leaseSeconds if 0
+	Weight      int    // of a heavy object, in bytes, usualWeight if 0
 }
 
 // same is the content that an object has already. An update with it, conditional on the version, changes nothing.
@@ -59,7 +63,7 @@ func (c content) request() history.Request {
 func (c content) whole() []byte {
 	annotations := map[string]string{history.IDAnnotation: c.ID}
 	if strings.HasPrefix(c.name(), fat) {
-		annotations["jepsen/weight"] = weight()
+		annotations["jepsen/weight"] = weight(cmp.Or(c.Weight, usualWeight))
 	}
 	metadata := map[string]any{"namespace": c.namespace(), "annotations": annotations}
 	set(metadata, "name", c.name())

@@ -52,7 +52,7 @@ func load(ctx context.Context, j *job, loaders []*worker) {
 		all.Go(func() {
 			pace := newPacer(standstill/2/heaves, w.rng)
 			for range heaves {
-				c := content{Key: key, ID: w.next(), Holder: w.name}
+				c := content{Key: key, ID: w.next(), Holder: w.name, Weight: j.Weight}
 				if r := w.patch(ctx, w.endpoint(), c, mergePatch, false); r.Answer.Code == 404 {
 					c.ID = w.next()
 					w.create(ctx, w.endpoint(), c)

@@ -34,6 +34,9 @@ type Options struct {
 	SlowEvery time.Duration
 	// Ending bounds the time that Run takes after its context ended. 0 is a minute.
 	Ending time.Duration
+	// Weight is how many bytes of text make an object heavy: sixty times that must be more than lies in the buffers between a
+	// server and a reader that stops. 0 is the usual, 128 KiB, which is for sockets.
+	Weight int
 }
 
 // Workload is some clients at work.
