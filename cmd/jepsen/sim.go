@@ -43,7 +43,7 @@ func simCommand() *cobra.Command {
 			if logs {
 				o.Logs = cmd.ErrOrStderr()
 			}
-			o.Keep = func(b sim.Bubble, lines []byte) error {
+			o.Keep = func(b sim.Bubble, lines func(io.Writer) error) error {
 				if b.Report.Verdict == check.Pass && !histories {
 					return nil
 				}
@@ -98,7 +98,7 @@ func tellProgress(stderr io.Writer, o sim.Options, b sim.Bubble, r sim.Result) {
 }
 
 // keepBubble keeps a bubble's history and what was made of it, in a directory named for its seed.
-func keepBubble(out string, b sim.Bubble, lines []byte) error {
+func keepBubble(out string, b sim.Bubble, lines func(io.Writer) error) error {
 	dir := filepath.Join(out, strconv.FormatUint(b.Seed, 10))
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -107,8 +107,13 @@ func keepBubble(out string, b sim.Bubble, lines []byte) error {
 	if err != nil {
 		return err
 	}
+	file, err := os.Create(filepath.Join(dir, "history.jsonl"))
+	if err != nil {
+		return err
+	}
 	return errors.Join(
-		os.WriteFile(filepath.Join(dir, "history.jsonl"), lines, 0o644),
+		lines(file),
+		file.Close(),
 		os.WriteFile(filepath.Join(dir, "results.json"), append(report, '\n'), 0o644),
 	)
 }

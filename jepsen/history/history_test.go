@@ -14,7 +14,11 @@ import (
 func TestWhatIsRecordedIsReadBack(t *testing.T) {
 	var file bytes.Buffer
 	var followed []int64
-	r := history.NewRecorder(&file, func(e history.Event) { followed = append(followed, e.Index) })
+	var events []history.Event
+	r := history.NewRecorder(&file, func(e history.Event) {
+		followed = append(followed, e.Index)
+		events = append(events, e)
+	})
 	r.Record(history.Event{Process: "1", Type: history.Invoke, F: history.Create, Node: "node-1", Request: &history.Request{Key: "a/x", ID: "w1"}})
 	r.Record(history.Event{Process: "w", Type: history.Invoke, F: history.Watch, Node: "node-2", Request: &history.Request{Revision: "1000"}})
 	r.Record(history.Event{Process: "nemesis", Type: history.Start, F: "kill", Fault: &history.Fault{Name: "kill-1", Family: "kill"}})
@@ -28,6 +32,10 @@ func TestWhatIsRecordedIsReadBack(t *testing.T) {
 	r.Record(history.Event{Process: "2", Type: history.Info})
 	require.NoError(t, r.Flush())
 	assert.Equal(t, []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, followed)
+
+	var later bytes.Buffer
+	require.NoError(t, history.Write(&later, events))
+	assert.Equal(t, file.String(), later.String(), "the same lines")
 
 	h, err := history.Read(&file)
 	require.NoError(t, err)

@@ -27,7 +27,7 @@ func calmPlan(t *testing.T) plan {
 }
 
 func (p plan) verdict(t *testing.T) check.Report {
-	o, err := simulate(t, t.Context(), p, io.Discard)
+	o, err := simulate(t, t.Context(), p)
 	require.NoError(t, err)
 	return p.judge(o)
 }

@@ -21,8 +21,8 @@ type Options struct {
 	// KeepGoing makes a failure not the end.
 	KeepGoing bool
 
-	// Keep is given each bubble with the lines of its history. It may be nil.
-	Keep func(b Bubble, lines []byte) error
+	// Keep is given each bubble, with a function that writes the lines of its history. It may be nil.
+	Keep func(b Bubble, lines func(io.Writer) error) error
 	// Logs gets what nodes log. nil is nowhere.
 	Logs io.Writer
 	// Progress is told of each bubble. It may be nil.

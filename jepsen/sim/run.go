@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -77,23 +76,19 @@ func next(seed uint64) uint64 {
 
 // bubble simulates and judges one plan.
 func (p plan) bubble(ctx context.Context, t *testing.T, o Options) (Bubble, *history.History, error) {
-	var lines bytes.Buffer
-	var out io.Writer = io.Discard
-	if o.Keep != nil {
-		out = &lines
-	}
 	began := time.Now()
-	left, err := simulate(t, ctx, p, out)
+	left, err := simulate(t, ctx, p)
+	write := func(out io.Writer) error { return history.Write(out, left.events) }
 	if err != nil {
 		if o.Keep != nil {
-			err = errors.Join(err, o.Keep(Bubble{Seed: p.seed, Nodes: p.nodes}, lines.Bytes()))
+			err = errors.Join(err, o.Keep(Bubble{Seed: p.seed, Nodes: p.nodes}, write))
 		}
 		return Bubble{}, nil, err
 	}
 	b := Bubble{Seed: p.seed, Nodes: p.nodes, Simulated: time.Duration(left.history.End), Report: p.judge(left)}
 	b.Took = time.Since(began)
 	if o.Keep != nil {
-		err = o.Keep(b, lines.Bytes())
+		err = o.Keep(b, write)
 	}
 	return b, left.history, err
 }

@@ -3,6 +3,7 @@ package sim
 import (
 	"bytes"
 	"context"
+	"io"
 	"os"
 	"testing"
 	"time"
@@ -31,10 +32,10 @@ func TestMain(m *testing.M) {
 }
 
 func TestSomeMinutesPass(t *testing.T) {
-	var kept []byte
-	r, err := run(t.Context(), t, Options{Seed: 1, Hours: 0.2, Bubble: 6 * time.Minute, Keep: func(b Bubble, lines []byte) error {
-		kept = lines
-		return nil
+	var kept bytes.Buffer
+	r, err := run(t.Context(), t, Options{Seed: 1, Hours: 0.2, Bubble: 6 * time.Minute, Keep: func(b Bubble, lines func(io.Writer) error) error {
+		kept.Reset()
+		return lines(&kept)
 	}})
 	require.NoError(t, err)
 	assert.Equal(t, check.Pass, r.Verdict, r.Sentence)
@@ -46,7 +47,7 @@ func TestSomeMinutesPass(t *testing.T) {
 	assert.Positive(t, r.Elections)
 	assert.Positive(t, r.Restarts)
 
-	h, err := history.Read(bytes.NewReader(kept))
+	h, err := history.Read(&kept)
 	require.NoError(t, err)
 	assert.NotEmpty(t, h.Operations)
 	assert.NotEmpty(t, h.Streams)

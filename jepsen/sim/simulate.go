@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"sync"
 	"testing"
 	"time"
@@ -15,6 +14,7 @@ import (
 // outcome is what a bubble leaves behind.
 type outcome struct {
 	history   *history.History
+	events    []history.Event
 	nodes     []string
 	exits     []string // of processes that ended themselves without a reason
 	sick      error    // what could not be healed
@@ -22,20 +22,22 @@ type outcome struct {
 	snapshots int      // that disks took
 }
 
-// simulate runs one plan in a bubble. Every line goes to out as well. It looks at stop now and then, whose end ends the
+// simulate runs one plan in a bubble. It looks at stop now and then, whose end ends the
 // bubble early; the context's channel must not be waited for inside of one.
-func simulate(t *testing.T, stop context.Context, p plan, out io.Writer) (outcome, error) {
+func simulate(t *testing.T, stop context.Context, p plan) (outcome, error) {
 	var o outcome
 	var failure error
-	err := inBubble(t, func() { o, failure = p.run(stop, out) })
+	err := inBubble(t, func() { o, failure = p.run(stop) })
 	return o, errors.Join(err, failure)
 }
 
 // run is the bubble's main goroutine.
-func (p plan) run(stop context.Context, out io.Writer) (outcome, error) {
+func (p plan) run(stop context.Context) (outcome, error) {
 	builder := history.NewBuilder()
 	var malformed error
-	recorder := history.NewRecorder(out, func(e history.Event) {
+	var events []history.Event
+	recorder := history.NewRecorder(nil, func(e history.Event) {
+		events = append(events, e)
 		if err := builder.Add(e); err != nil && malformed == nil {
 			malformed = fmt.Errorf("history line %d: %w", e.Index, err)
 		}
@@ -45,8 +47,8 @@ func (p plan) run(stop context.Context, out io.Writer) (outcome, error) {
 		return outcome{}, err
 	}
 	sick, err := p.act(stop, bed, recorder)
-	err = errors.Join(err, bed.close(), recorder.Flush(), malformed)
-	return outcome{history: builder.History(), nodes: bed.nodes, sick: sick, exits: bed.exits, lives: bed.lives, snapshots: bed.snapshots}, err
+	err = errors.Join(err, bed.close(), malformed)
+	return outcome{history: builder.History(), events: events, nodes: bed.nodes, sick: sick, exits: bed.exits, lives: bed.lives, snapshots: bed.snapshots}, err
 }
 
 // act is a cluster's time: clients work, faults come and go, all is healed, and everything is read once more.

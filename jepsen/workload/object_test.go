@@ -61,7 +61,7 @@ func TestAReaderReadsAlikeWhetherItRemembersOrNot(t *testing.T) {
 			}
 		}
 	}
-	assert.LessOrEqual(t, len(r.now)+len(r.old), 2*remembered)
+	assert.LessOrEqual(t, len(r.objects.now)+len(r.objects.old), 2*remembered)
 	bad := []byte(strings.Replace(whole, "1005", "x", 1))
 	_, first := r.version(bad)
 	_, again := r.version(bad)

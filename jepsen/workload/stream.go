@@ -130,15 +130,18 @@ func (w *worker) follow(ctx context.Context, cancel func(), e Endpoint, s stream
 		idle = time.AfterFunc(s.Idle, cancel)
 		defer idle.Stop()
 	}
-	for decoder := json.NewDecoder(body); ; {
-		var f frame
-		if err := decoder.Decode(&f); err != nil {
+	for from := newFrames(body); ; {
+		raw, err := from.next()
+		if err != nil {
+			return endOf(ctx, err), 0
+		}
+		change, err := w.scene.objects.change(raw)
+		if err != nil {
 			return endOf(ctx, err), 0
 		}
 		if s.Idle > 0 {
 			idle.Stop() // a slow Each is not the server's silence
 		}
-		change := f.change(w.scene.objects)
 		w.scene.glimpse(change)
 		w.scene.Recorder.Record(history.Event{Process: w.process(), Type: history.Seen, Node: e.Node, Change: &change})
 		if change.Type == "ERROR" {
@@ -161,44 +164,6 @@ func endOf(ctx context.Context, err error) string {
 		return history.EndedByServer
 	}
 	return history.EndedByCut
-}
-
-// frame is one event as it stands in a stream.
-type frame struct {
-	Type   string          `json:"type"`
-	Object json.RawMessage `json:"object"`
-}
-
-// initialEnd is the annotation of the bookmark after initial events.
-const initialEnd = "k8s.io/initial-events-end"
-
-func (f frame) change(objects *reader) history.Change {
-	change := history.Change{Type: f.Type}
-	switch f.Type {
-	case "ADDED", "MODIFIED", "DELETED":
-		v, malformed := objects.version(f.Object)
-		change.Version, change.Malformed = &v, malformed
-	case "BOOKMARK":
-		var o object
-		if err := json.Unmarshal(f.Object, &o); err != nil {
-			change.Malformed = "a bookmark that is no object: " + err.Error()
-			break
-		}
-		revision, err := parseRevision(o.Metadata.ResourceVersion)
-		if err != nil {
-			change.Malformed = "bookmark: " + err.Error()
-		}
-		change.Revision, change.InitialEnd = revision, o.Metadata.Annotations[initialEnd] == "true"
-	case "ERROR":
-		var s status
-		if err := json.Unmarshal(f.Object, &s); err != nil {
-			change.Malformed = "an error that is no Status: " + err.Error()
-		}
-		change.Code, change.Reason = s.Code, s.Reason
-	default:
-		change.Malformed = "an event of type " + strconv.Quote(f.Type)
-	}
-	return change
 }
 
 // reached is the revision up to which a stream that delivered this change is complete, 0 if it does not tell. Initial

@@ -77,6 +77,45 @@ func TestAWatchRecordsWhatItSeesAndWhyItEnds(t *testing.T) {
 	}
 }
 
+func TestFramesAreLinesOfAnyLength(t *testing.T) {
+	long := `"` + strings.Repeat("x", 50_000) + `"`
+	from := newFrames(io.MultiReader(strings.NewReader("1\n\n"), strings.NewReader(long+"\n{}")))
+	for _, want := range []string{"1", long, "{}"} {
+		got, err := from.next()
+		require.NoError(t, err)
+		require.Equal(t, want, string(got))
+	}
+	_, err := from.next()
+	require.ErrorIs(t, err, io.EOF)
+
+	from = newFrames(strings.NewReader("1\n{"))
+	_, err = from.next()
+	require.NoError(t, err)
+	_, err = from.next()
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+}
+
+func TestChangesAreReadAlikeWhetherRememberedOrNot(t *testing.T) {
+	r := newReader()
+	for _, line := range strings.Split(strings.TrimSpace(events), "\n") {
+		first, err := r.change([]byte(line))
+		require.NoError(t, err)
+		again, err := r.change([]byte(line))
+		require.NoError(t, err)
+		assert.Equal(t, first, again)
+		assert.Same(t, first.Version, again.Version, "it is remembered")
+	}
+	_, err := r.change([]byte(`{"type":`))
+	assert.Error(t, err)
+}
+
+func TestHeavyObjectsAreAsHeavyAsIsAskedFor(t *testing.T) {
+	light := content{Key: "a/" + fat + "1", Weight: 1 << 10}.whole()
+	assert.Greater(t, len(light), 1<<10)
+	assert.Less(t, len(light), 2<<10)
+	assert.Greater(t, len(content{Key: "a/" + fat + "1"}.whole()), usualWeight)
+}
+
 func TestAReaderThatStopsReadsOnAfterwards(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, e, recorded := stage(t, "http://node", &pouring{body: events + events, end: io.EOF})
