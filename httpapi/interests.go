@@ -152,13 +152,15 @@ func (i *interests) ring(stop chan struct{}, events []fsm.Event, gap bool) (rung
 		return 0, false
 	}
 	if gap { // a snapshot was installed from beyond what this node's history reaches
-		i.position.Store(i.present().Revision())
+		reached := i.present().Revision()
 		for _, g := range i.groups {
 			for _, w := range g.members {
 				w.lost.Store(!seeded.WatchGapAfterSnapshot)
-				rung += w.ring(i.position.Load())
+				rung += w.ring(reached)
 			}
 		}
+		// After the rings, here too: else a bookmark could promise what was skipped.
+		i.position.Store(reached)
 		return rung, true
 	}
 	i.round++

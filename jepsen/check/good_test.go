@@ -53,6 +53,16 @@ var good = []struct {
 		s.fail(s.call(history.Create, "node-2", history.Request{Key: "a/x", ID: "w4"}), 409, "AlreadyExists")
 		s.watch("node-1", from(1000), "A:1001", "D:1002", "A:1003")
 	}},
+	{"a watch from the present ends with an error before it has told of which revision it began", func(s *story) {
+		s.create("a/x", "w1", 1001)
+		s.create("a/y", "w2", 1002)
+		s.delete("a/x", "w3", 1003)
+		p := s.call(history.Watch, "node-1", everything)
+		s.ok(p, history.Answer{})
+		s.deliver(p, "A:1002")
+		s.line(history.Event{Process: p, Type: history.Seen, Change: &history.Change{Type: "ERROR", Code: 410, Reason: "Expired"}})
+		s.line(history.Event{Process: p, Type: history.End, Note: history.EndedByError})
+	}},
 	{"nobody watches what is deleted", func(s *story) {
 		s.create("a/x", "w1", 1001)
 		s.delete("a/x", "w2", 1002)

@@ -62,11 +62,11 @@ func (w *watches) stream(s *history.Stream) {
 		v.start, v.startOf = asked, "the revision it was asked to begin after"
 	default:
 		n := v.synthetic()
-		if n == len(changes) {
-			return // nothing tells whether its beginning was whole
+		if n == len(changes) || changes[n].Type == "ERROR" {
+			return // nothing tells of which revision its beginning was, or whether it was whole
 		}
 		v.start = v.implied(n)
-		if !v.initial(changes[:n], v.start, 0, n < len(changes)) {
+		if !v.initial(changes[:n], v.start, 0, true) {
 			return
 		}
 		v.startOf = "what it began with"
