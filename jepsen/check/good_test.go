@@ -57,6 +57,7 @@ var good = []struct {
 		s.create("a/x", "w1", 1001)
 		s.create("a/y", "w2", 1002)
 		s.delete("a/x", "w3", 1003)
+		s.watch("node-2", from(1000), "A:1001", "A:1002", "D:1003")
 		p := s.call(history.Watch, "node-1", everything)
 		s.ok(p, history.Answer{})
 		s.deliver(p, "A:1002")
