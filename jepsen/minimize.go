@@ -32,7 +32,7 @@ func Minimize(ctx context.Context, dir string, tries int, options Options) (Mini
 	if len(broken) == 0 {
 		return Minimal{}, errors.New("no guarantee was broken in this run, so there is nothing to make smaller")
 	}
-	m := &minimizer{tries: tries, options: options, broken: broken, best: Minimal{Spec: spec, Outcome: first}}
+	m := &minimizer{run: Run, tries: tries, options: options, broken: broken, best: Minimal{Spec: spec, Outcome: first}}
 	schedule, err := readSchedule(dir)
 	if err != nil {
 		return Minimal{}, err
@@ -41,21 +41,34 @@ func Minimize(ctx context.Context, dir string, tries int, options Options) (Mini
 	for _, e := range schedule.Entries {
 		entries = append(entries, e.Index)
 	}
-	return m.best, errors.Join(m.workloads(ctx), m.entries(ctx, entries), m.clients(ctx))
+	err = m.all(ctx, entries)
+	return m.best, err
 }
 
 type minimizer struct {
+	run     func(context.Context, Spec, Options) (Outcome, error)
 	tries   int
 	options Options
 	broken  []string
 	best    Minimal
 }
 
+// all leaves out whatever it can. entries are the indexes of the faults.
+func (m *minimizer) all(ctx context.Context, entries []int) error {
+	if err := m.workloads(ctx); err != nil {
+		return err
+	}
+	if err := m.entries(ctx, entries); err != nil {
+		return err
+	}
+	return m.clients(ctx)
+}
+
 // breaks tells whether a spec breaks the same guarantee, and makes it the best so far if it does.
 func (m *minimizer) breaks(ctx context.Context, spec Spec) (bool, error) {
 	for range m.tries {
 		m.best.Runs++
-		outcome, err := Run(ctx, spec, m.options)
+		outcome, err := m.run(ctx, spec, m.options)
 		if err != nil {
 			return false, err
 		}
@@ -93,7 +106,7 @@ func (m *minimizer) entries(ctx context.Context, entries []int) error {
 		smaller := false
 		for from := 0; from < len(entries); from += size {
 			spec := m.best.Spec
-			spec.Only = slices.Concat(entries[:from], entries[min(from+size, len(entries)):])
+			spec.Only = append(append([]int{}, entries[:from]...), entries[min(from+size, len(entries)):]...)
 			broken, err := m.breaks(ctx, spec)
 			if err != nil {
 				return err

@@ -41,7 +41,7 @@ type Spec struct {
 	// Remote is a cluster that somebody else runs: no faults are done to its nodes.
 	Remote *Remote `json:"remote,omitempty"`
 	// Only, when not nil, holds the indexes of those entries of the schedule that are done.
-	Only []int `json:"only,omitempty"`
+	Only []int `json:"only"`
 }
 
 // Remote is how a cluster that somebody else runs is reached.
