@@ -52,8 +52,8 @@ func newPlan(seed uint64, o Options, documents discovery.Documents) plan {
 		rate:      o.Rate,
 		clients:   10 + r.IntN(10),
 		workloads: pick(r, []string{"mixed"}, []string{"mixed"}, []string{"register", "watch"}, []string{"mixed", "append", "generate"}),
-		interval:  pick(r, 4*time.Second, 6*time.Second, 10*time.Second),
-		overlap:   pick(r, 0.4, 0.7, 1.0),
+		interval:  pick(r, 6*time.Second, 12*time.Second, 20*time.Second),
+		overlap:   pick(r, 0.4, 0.6, 0.8),
 		kinds:     some(r, harms),
 		pairs:     [][2]string{pick(r, pairs...)},
 		timing: timing{
@@ -63,8 +63,8 @@ func newPlan(seed uint64, o Options, documents discovery.Documents) plan {
 		settings: settings{
 			documents:       documents,
 			logger:          logger(o.Logs),
-			electionTimeout: pick(r, time.Second, 2*time.Second, 3*time.Second),
-			commitTimeout:   pick(r, 200*time.Millisecond, 500*time.Millisecond),
+			electionTimeout: pick(r, time.Second, 2*time.Second, 3*time.Second, 3*time.Second),
+			commitTimeout:   pick(r, 300*time.Millisecond, time.Second),
 			snapshotBytes:   pick[int64](r, 8<<10, 32<<10, 256<<10),
 			trailingBytes:   pick[int64](r, 1, 16<<10, 128<<10),
 			historyAge:      pick(r, 75*time.Second, 2*time.Minute, 5*time.Minute),

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -13,8 +14,9 @@ import (
 // an operation on record.
 type candidate struct {
 	*worker
-	key   string
-	clock float64 // seconds that pass on it in one second
+	key    string
+	timing Timing
+	clock  float64 // seconds that pass on it in one second
 
 	last    history.Version // as last read or written
 	changed time.Time       // when that changed, as far as the candidate saw
@@ -28,8 +30,8 @@ type candidate struct {
 var clocks = [rivals]float64{0.8, 1, 1.25}
 
 func newCandidate(j *job, lease, rival int) *candidate {
-	c := &candidate{worker: j.scene.worker(fmt.Sprintf("%s-c%d-%d", j.label, lease, rival)), key: fmt.Sprintf("%s/own%03d", j.namespace(1), lease), clock: 1}
-	c.patience = timing.Timeout
+	c := &candidate{worker: j.scene.worker(fmt.Sprintf("%s-c%d-%d", j.label, lease, rival)), key: fmt.Sprintf("%s/own%03d", j.namespace(1), lease), timing: cmp.Or(j.Elections, timing), clock: 1}
+	c.patience = c.timing.Timeout
 	if lease%2 == 1 {
 		c.clock = clocks[rival]
 	}
@@ -41,11 +43,11 @@ func (c *candidate) span(d time.Duration) time.Duration { return time.Duration(f
 
 func (c *candidate) run(ctx context.Context) {
 	defer c.yield()
-	for sleep(ctx, c.span(timing.RetryPeriod+time.Duration(c.rng.Int64N(int64(timing.RetryPeriod/5))))) {
+	for sleep(ctx, c.span(c.timing.RetryPeriod+time.Duration(c.rng.Int64N(int64(c.timing.RetryPeriod/5))))) {
 		if c.leads() && c.chance(2) {
 			// It resigns, and stays away until another has had a chance.
 			c.yield()
-			sleep(ctx, c.span(timing.LeaseDuration+2*timing.RetryPeriod))
+			sleep(ctx, c.span(c.timing.LeaseDuration+2*c.timing.RetryPeriod))
 			continue
 		}
 		c.try(ctx)
@@ -65,7 +67,7 @@ func (c *candidate) try(ctx context.Context) {
 			return
 		}
 		c.see(r.version())
-		if c.last.Holder != "" && c.last.Holder != c.name && time.Since(c.changed) < c.span(timing.LeaseDuration) {
+		if c.last.Holder != "" && c.last.Holder != c.name && time.Since(c.changed) < c.span(c.timing.LeaseDuration) {
 			return
 		}
 	}
@@ -75,7 +77,7 @@ func (c *candidate) try(ctx context.Context) {
 // write puts the candidate's name in place of what was seen. If it cannot tell whether that was done, it reads before it
 // tries again.
 func (c *candidate) write(ctx context.Context, e Endpoint, seen history.Version) {
-	next := content{Key: c.key, ID: c.next(), Holder: c.name, Transitions: seen.Transitions, Seconds: int32(timing.LeaseDuration.Seconds()),
+	next := content{Key: c.key, ID: c.next(), Holder: c.name, Transitions: seen.Transitions, Seconds: int32(c.timing.LeaseDuration.Seconds()),
 		Renewed: microTime(time.Now())}
 	var r result
 	if seen.Revision == 0 {
@@ -116,13 +118,13 @@ func (c *candidate) leads() bool {
 func (c *candidate) lead() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	deadline := c.span(timing.RenewDeadline)
+	deadline := c.span(c.timing.RenewDeadline)
 	if c.tenure != nil {
 		c.until.Reset(deadline)
 		return
 	}
 	c.until = time.AfterFunc(deadline, c.yield)
-	c.tenure = &history.Tenure{Key: c.key, Holder: c.name, Client: c.name, Disturb: c.clock != 1, Duration: timing.LeaseDuration.Nanoseconds()}
+	c.tenure = &history.Tenure{Key: c.key, Holder: c.name, Client: c.name, Disturb: c.clock != 1, Duration: c.timing.LeaseDuration.Nanoseconds()}
 	c.tell(history.Lead)
 }
 

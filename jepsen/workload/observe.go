@@ -96,9 +96,11 @@ func (o *observer) reach(revision uint64) {
 	}
 }
 
-// run lists and watches, and watches again from where it was, until ctx ends. Where history is gone it lists anew.
+// run lists and watches, and watches again from where it was, until ctx ends. Where history is gone it lists anew. A node
+// that does not let it is asked less often the longer that goes on.
 func (o *observer) run(ctx context.Context) {
-	for listed := false; ctx.Err() == nil; {
+	listed := false
+	for refused := 0; ctx.Err() == nil; refused++ {
 		if !listed {
 			l := o.w.list(ctx, o.node, history.Request{}, "")
 			if l.ok() && l.Answer.Revision > 0 {
@@ -108,16 +110,20 @@ func (o *observer) run(ctx context.Context) {
 			}
 		}
 		if listed {
-			listed = o.watch(ctx)
+			end := o.watch(ctx)
+			listed = end.Code != http.StatusGone
+			if end.Opened || !listed {
+				refused = 0
+			}
 		}
-		sleep(ctx, time.Duration(o.w.rng.IntN(int(time.Second/2))))
+		sleep(ctx, time.Duration(o.w.rng.IntN(int(time.Second/2)<<min(refused/2, 2))))
 	}
 }
 
-// watch says whether the next watch may go on from the revision reached.
-func (o *observer) watch(ctx context.Context) bool {
+// watch goes on from the revision reached.
+func (o *observer) watch(ctx context.Context) watched {
 	from, _ := o.position()
-	end := o.w.watch(ctx, o.node, stream{
+	return o.w.watch(ctx, o.node, stream{
 		Request: history.Request{Revision: text(from), Bookmark: true},
 		Timeout: time.Duration(60+o.w.rng.IntN(60)) * time.Second,
 		Idle:    15 * time.Second,
@@ -126,5 +132,4 @@ func (o *observer) watch(ctx context.Context) bool {
 			return true
 		},
 	})
-	return end.Code != http.StatusGone
 }

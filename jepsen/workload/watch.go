@@ -59,8 +59,14 @@ func (c *churner) run(ctx context.Context) {
 			c.turn()
 		}
 		c.once(ctx, how)
-		sleep(ctx, time.Duration(c.rng.Int64N(int64(time.Second/2))))
+		sleep(ctx, time.Duration(c.rng.Int64N(int64(c.job.rest()))))
 	}
+}
+
+// rest is the longest time between two watches of one client, which is longer where the job's rate is low.
+func (j *job) rest() time.Duration {
+	every := time.Duration(float64(j.clients) / j.rate * float64(time.Second))
+	return min(max(every, time.Second/2), 4*time.Second)
 }
 
 // turn chooses something else to watch.

@@ -32,6 +32,8 @@ type Options struct {
 	Electors Electors
 	// SlowEvery is added to the time between two stands of the reader that stops, which are dear. 0 is the usual.
 	SlowEvery time.Duration
+	// Elections is the timing of the harness's own electors. The zero value is the usual.
+	Elections Timing
 	// Ending bounds the time that Run takes after its context ended. 0 is a minute.
 	Ending time.Duration
 	// Weight is how many bytes of text make an object heavy: sixty times that must be more than lies in the buffers between a
