@@ -22,6 +22,7 @@ type stream struct {
 	silent   bool       // a side is gone without a word: nothing arrives, and what is written is lost
 	read     deadline
 	write    deadline
+	alarm    *time.Timer   // wakes the reader when the first packet is due, and at its deadline
 	readable chan struct{} // holds one ring for the reader
 	writable chan struct{} // and one for the writer
 }
@@ -37,7 +38,21 @@ type packet struct {
 const window = 64 << 10
 
 func newStream(l *link) *stream {
-	return &stream{link: l, readable: make(chan struct{}, 1), writable: make(chan struct{}, 1)}
+	s := &stream{link: l, readable: make(chan struct{}, 1), writable: make(chan struct{}, 1), alarm: time.NewTimer(never)}
+	s.alarm.Stop()
+	return s
+}
+
+// never is longer than any simulation.
+const never = 1 << 62
+
+// wind sets the alarm to a time, of which zero is never. The caller holds mu.
+func (s *stream) wind(at time.Time) {
+	if at.IsZero() {
+		s.alarm.Stop()
+		return
+	}
+	s.alarm.Reset(time.Until(at))
 }
 
 // deadline is a point in time for one side of a stream.
@@ -89,9 +104,13 @@ func (s *stream) Read(p []byte) (int, error) {
 			}
 			wake, changed = at, change
 		}
-		wake = s.read.sooner(wake)
+		s.wind(s.read.sooner(wake))
 		s.mu.Unlock()
-		await(s.readable, changed, wake)
+		select {
+		case <-s.readable:
+		case <-changed:
+		case <-s.alarm.C:
+		}
 	}
 }
 
@@ -114,20 +133,16 @@ func (s *stream) take(p []byte) (int, error) {
 	return n, nil
 }
 
-// await returns when a bell rings, a link has changed or it is time. A zero time never comes.
-func await(bell, changed <-chan struct{}, at time.Time) {
+// await returns when a bell rings or it is time. A zero time never comes.
+func await(bell <-chan struct{}, at time.Time) {
 	if at.IsZero() {
-		select {
-		case <-bell:
-		case <-changed:
-		}
+		<-bell
 		return
 	}
 	timer := time.NewTimer(time.Until(at))
 	defer timer.Stop()
 	select {
 	case <-bell:
-	case <-changed:
 	case <-timer.C:
 	}
 }
@@ -163,11 +178,11 @@ func (s *stream) Write(p []byte) (int, error) {
 		}
 		wake := s.write.at
 		s.mu.Unlock()
-		await(s.writable, nil, wake)
+		await(s.writable, wake)
 	}
 }
 
-// send puts a packet on its way. The caller holds mu.
+// send puts a packet on its way. A reader that waits wakes when it is due, and not before. The caller holds mu.
 func (s *stream) send(now time.Time, p packet) {
 	p.sent, p.due = now, s.link.due(now)
 	if n := len(s.packets); n > 0 && p.due.Before(s.packets[n-1].due) {
@@ -175,7 +190,9 @@ func (s *stream) send(now time.Time, p packet) {
 	}
 	s.packets = append(s.packets, p)
 	s.bytes += len(p.data)
-	ring(s.readable)
+	if len(s.packets) == 1 {
+		s.wind(s.read.sooner(p.due))
+	}
 }
 
 // end lets the reader know, after all that was written, that no more comes: io.EOF, or what broke it off.
@@ -235,6 +252,7 @@ func (s *stream) answer() {
 	defer s.mu.Unlock()
 	s.silent, s.ended, s.packets, s.bytes = false, true, nil, 0
 	s.send(time.Now(), packet{end: errReset})
+	ring(s.readable)
 }
 
 func (s *stream) setReadDeadline(t time.Time) {
