@@ -1,5 +1,5 @@
 // Package sim is the harness in simulated time: nodes of the product, all of them in this process, with their clients and
-// faults, in a bubble of testing/synctest where nothing takes time but waiting. A simulated hour takes about a quarter of a minute of one core.
+// faults, in a bubble of testing/synctest where nothing takes time but waiting. A simulated hour takes about six seconds of one core.
 //
 // From the client's request to the event of a watch all code is the product's: httpapi's handler, cluster's node with Raft
 // and its transport, fsm. What is simulated is what lies below: the network, as streams of bytes with delays and cuts;

@@ -53,8 +53,8 @@ type told struct {
 	at time.Time
 }
 
-// lookEvery is how often nodes are asked about themselves: often enough to see every election.
-const lookEvery = time.Second
+// lookEvery is how often nodes are asked about themselves: often enough to see nearly every election.
+const lookEvery = 2 * time.Second
 
 // tellEvery is how often what is not new is recorded all the same.
 const tellEvery = 30 * time.Second

@@ -16,7 +16,7 @@ type Options struct {
 
 	// Bubble is the simulated time of one bubble. 0 is an hour.
 	Bubble time.Duration
-	// Rate is how many operations clients begin each simulated second, on the average. 0 is DefaultRate.
+	// Rate is about how many operations clients begin each simulated second; a bubble's own is drawn around it. 0 is DefaultRate.
 	Rate float64
 	// KeepGoing makes a failure not the end.
 	KeepGoing bool

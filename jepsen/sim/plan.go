@@ -17,7 +17,7 @@ type plan struct {
 	seed      uint64
 	nodes     int
 	duration  time.Duration
-	rate      float64
+	rate      float64 // a little more or less than is asked for
 	clients   int
 	workloads []string
 	interval  time.Duration // how long a fault lasts on average
@@ -49,8 +49,8 @@ func newPlan(seed uint64, o Options, documents discovery.Documents) plan {
 		seed:      seed,
 		nodes:     pick(r, 3, 3, 3, 5),
 		duration:  o.Bubble,
-		rate:      o.Rate,
-		clients:   10 + r.IntN(10),
+		rate:      o.Rate * pick(r, 0.4, 0.7, 1.2),
+		clients:   6 + r.IntN(10),
 		workloads: pick(r, []string{"mixed"}, []string{"mixed"}, []string{"register", "watch"}, []string{"mixed", "append", "generate"}),
 		interval:  pick(r, 6*time.Second, 12*time.Second, 20*time.Second),
 		overlap:   pick(r, 0.4, 0.6, 0.8),

@@ -9,7 +9,7 @@ import (
 )
 
 // slowEvery makes the reader that stops, whose objects are heavy, cost no more than all else.
-const slowEvery = 5 * time.Minute
+const slowEvery = 10 * time.Minute
 
 // weight is enough to fill a window many times while that reader stands still.
 const weight = window / 8
