@@ -26,15 +26,15 @@ func measure(h *history.History, verdict check.Report) Figures {
 	var failovers []float64
 	for i := range h.Windows {
 		w := &h.Windows[i]
-		if w.Error != "" || w.Stop == history.Never {
-			continue
+		if w.Error != "" || w.Effect == "" || w.Stop == history.Never {
+			continue // not done, or not felt
 		}
 		switch {
 		case w.Kind == "power-loss-all":
 			f[ledger.PowerLosses]++
 		case w.Kind == "kill-all":
 			f[ledger.KillsOfAll]++
-		case w.Kind == "kill-leader" && alone(h, w, time.Second):
+		case w.Kind == "kill-leader" && w.Detail["leader"] == "" && alone(h, w, time.Second):
 			if took, ok := nextWrite(acked, w.Start); ok {
 				failovers = append(failovers, took.Seconds())
 			}
@@ -43,11 +43,9 @@ func measure(h *history.History, verdict check.Report) Figures {
 			f[ledger.Restarts]++
 			f[ledger.RestartFailed] += float64(failed)
 			f[ledger.RestartGap] = max(f[ledger.RestartGap], gap.Seconds())
-		case strings.HasPrefix(w.Kind, "partition-") && alone(h, w, 5*time.Second):
-			if took, ok := levelled(h, w.Stop); ok {
-				f[ledger.Heals]++
-				f[ledger.HealWorst] = max(f[ledger.HealWorst], took.Seconds())
-			}
+		case strings.HasPrefix(w.Kind, "partition-") && w.Kind != "partition-client" && alone(h, w, 5*time.Second):
+			f[ledger.Heals]++
+			f[ledger.HealWorst] = max(f[ledger.HealWorst], levelled(h, w.Stop).Seconds())
 		}
 	}
 	if n := len(failovers); n > 0 {
@@ -183,8 +181,9 @@ func others(h *history.History, w *history.Window) (failed int, longest time.Dur
 	return failed, longest
 }
 
-// levelled is how long after a time all nodes said that they had applied what any of them had then.
-func levelled(h *history.History, after int64) (time.Duration, bool) {
+// levelled is how long after a time all nodes said that they had applied what any of them had then, or, if one never did, how
+// long the history went on.
+func levelled(h *history.History, after int64) time.Duration {
 	target := uint64(0)
 	nodes := make(map[string]int64)
 	for _, e := range h.Samples {
@@ -203,10 +202,7 @@ func levelled(h *history.History, after int64) (time.Duration, bool) {
 		}
 	}
 	for _, at := range nodes {
-		if at == history.Never {
-			return 0, false
-		}
-		worst = max(worst, at-after)
+		worst = max(worst, min(at, h.End)-after)
 	}
-	return time.Duration(worst), len(nodes) > 0
+	return time.Duration(worst)
 }

@@ -32,7 +32,9 @@ type facts struct {
 	Why   string    `json:"why,omitempty"`
 	Nodes []string  `json:"nodes"`
 	// LeftOut are nodes that stayed down for good, with the reason: nothing is asked of them in the end.
-	LeftOut  map[string]string  `json:"leftOut,omitempty"`
+	LeftOut map[string]string `json:"leftOut,omitempty"`
+	// Prefix begins the names of all namespaces that the run used. What is in others is not judged.
+	Prefix   string             `json:"prefix"`
 	Version  string             `json:"version,omitempty"`
 	Command  string             `json:"command,omitempty"`
 	Kinds    []string           `json:"kinds,omitempty"` // that the schedule has
@@ -44,7 +46,7 @@ type facts struct {
 
 // judge judges the run just done and reports it.
 func (r *run) judge(began time.Time) (check.Report, nemesis.Coverage, Figures, error) {
-	f := facts{Began: began, Mode: r.place.mode, Why: r.place.why, Nodes: r.place.nodes, LeftOut: r.leftOut, Version: r.place.version, Command: r.options.Command,
+	f := facts{Began: began, Mode: r.place.mode, Why: r.place.why, Nodes: r.place.nodes, LeftOut: r.leftOut, Prefix: r.prefix, Version: r.place.version, Command: r.options.Command,
 		Exits: r.place.exits, Notices: r.notices, Harness: surroundings(r.spec.Binary, r.place.version)}
 	for _, e := range r.schedule.Entries {
 		if !slices.Contains(f.Kinds, e.Kind) {
@@ -107,8 +109,8 @@ func judgeHistory(dir string, spec Spec, f facts, h *history.History) (check.Rep
 // judging are the checkers' options for a run.
 func (s *Spec) judging(f facts) check.Options {
 	expected := s.Rate * s.Duration.Seconds()
-	o := check.Options{Nodes: slices.DeleteFunc(slices.Clone(f.Nodes), func(node string) bool { return f.LeftOut[node] != "" }), Kinds: f.Kinds, NeedFaults: len(f.Kinds) > 0, NeedStreams: true,
-		MinOperations: int(expected * leastShare), MinAcked: int(expected * leastShare / 10), Own: []string{"jepsen"}}
+	o := check.Options{Nodes: slices.DeleteFunc(slices.Clone(f.Nodes), func(node string) bool { return f.LeftOut[node] != "" }), Kinds: f.Kinds, NeedFaults: s.Only == nil && len(s.Nemesis)+len(s.Pairs) > 0, NeedStreams: true,
+		MinOperations: int(expected * leastShare), MinAcked: int(expected * leastShare / 10), Own: []string{f.Prefix}}
 	if s.Remote != nil {
 		o.Peer = true
 	}

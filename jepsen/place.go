@@ -4,11 +4,9 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
 	"sync"
 
 	"github.com/hashicorp/go-hclog"
@@ -23,11 +21,11 @@ type place struct {
 	endpoints []workload.Endpoint
 	nodes     []string
 	target    nemesis.Target // nil where no harm can be done
-	caFile    string         // of the authority that vouches for the endpoints, "" for the system's
+	ca        string         // authorities that vouch for the endpoints, PEM; "" is the system's
+	insecure  bool           // any certificate will do
 	mode, why string
 	version   string // what the server says of itself
 	close     func() error
-	logs      map[string]string // by node, the file that its log is in
 
 	mu    sync.Mutex // guards exits
 	exits []string   // processes that ended and were not asked to
@@ -44,7 +42,7 @@ func openPlace(ctx context.Context, spec Spec, dir string, logger hclog.Logger) 
 	if spec.Remote != nil {
 		return remotePlace(*spec.Remote)
 	}
-	p := &place{logs: make(map[string]string)}
+	p := &place{}
 	bed, err := testbed.Open(ctx, testbed.Options{
 		Binary: spec.Binary, Nodes: spec.Nodes, Mode: testbed.Mode(spec.Mode), Dir: dir, Flags: spec.Flags, Env: spec.Env, Logger: logger,
 		OnExit: func(e testbed.Exit) { p.note(e.String()) },
@@ -52,33 +50,30 @@ func openPlace(ctx context.Context, spec Spec, dir string, logger hclog.Logger) 
 	if err != nil {
 		return nil, err
 	}
-	p.caFile = filepath.Join(dir, "ca.crt")
-	if err := os.WriteFile(p.caFile, bed.CA(), 0o644); err != nil {
-		return nil, errors.Join(err, bed.Close())
-	}
+	p.ca = string(bed.CA())
 	p.target, p.nodes, p.close = bed, bed.Nodes(), bed.Close
 	p.mode, p.why, p.version = string(bed.Mode()), bed.Why(), bed.Version()
 	for _, node := range p.nodes {
 		p.endpoints = append(p.endpoints, workload.Endpoint{Node: node, URL: bed.URL(node), Client: bed.Client(node), Token: bed.Token()})
-		p.logs[node] = filepath.Join(bed.Dir(node), "stderr.log")
 	}
 	return p, nil
 }
 
 // remotePlace reaches a cluster that somebody else runs.
 func remotePlace(r Remote) (*place, error) {
+	p := &place{mode: "url", why: "the cluster is run by somebody else, so its nodes are left alone", insecure: r.Insecure}
 	config := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: r.Insecure}
 	if r.CAFile != "" {
 		pem, err := os.ReadFile(r.CAFile)
 		if err != nil {
 			return nil, fmt.Errorf("--ca-file: %w", err)
 		}
+		p.ca = string(pem)
 		config.RootCAs = x509.NewCertPool()
 		if !config.RootCAs.AppendCertsFromPEM(pem) {
 			return nil, fmt.Errorf("--ca-file: %s holds no certificate", r.CAFile)
 		}
 	}
-	p := &place{mode: "url", why: "the cluster is run by somebody else, so its nodes are left alone", caFile: r.CAFile}
 	var transports []*http.Transport
 	for i, url := range r.URLs {
 		node := fmt.Sprintf("n%d", i+1)

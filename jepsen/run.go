@@ -34,12 +34,14 @@ func Workloads() []string { return workload.Names() }
 
 // Options are what a run needs besides its spec.
 type Options struct {
-	Store    string    // where the runs' folders are
-	Out      io.Writer // where progress is told
-	Live     bool      // Out is a terminal
-	Logger   hclog.Logger
-	Electors workload.Electors // starts client-go's electors as processes of their own; nil is none
-	Command  string            // that runs it again, for the report
+	Store  string    // where the runs' folders are
+	Out    io.Writer // where progress is told
+	Live   bool      // Out is a terminal
+	Logger hclog.Logger
+	// Electors are client-go's, in processes of their own, told by which authorities (PEM, "" is the system's) to know the
+	// nodes, or that any certificate will do. nil is none.
+	Electors func(authorities string, insecure bool) workload.Electors
+	Command  string // that runs it again, for the report
 	// Keep says that the folder of a run that passed keeps the nodes' data.
 	Keep bool
 }
@@ -69,7 +71,7 @@ func Run(ctx context.Context, spec Spec, options Options) (Outcome, error) {
 	if err := spec.write(dir); err != nil {
 		return outcome, err
 	}
-	r := &run{spec: spec, options: options, dir: dir, progress: newProgress(options.Out, options.Live, spec.Duration), meter: nemesis.NewMeter()}
+	r := &run{spec: spec, options: options, dir: dir, prefix: prefixOf(spec, began), progress: newProgress(options.Out, options.Live, spec.Duration), meter: nemesis.NewMeter()}
 	if err := r.do(ctx); err != nil {
 		return outcome, fmt.Errorf("run %s: %w", filepath.Base(dir), err)
 	}
@@ -88,6 +90,7 @@ type run struct {
 	spec     Spec
 	options  Options
 	dir      string
+	prefix   string // begins the names of all namespaces used
 	progress *progress
 	meter    *nemesis.Meter
 
@@ -178,7 +181,7 @@ func (r *run) plan() error {
 func (r *run) work(ctx context.Context) error {
 	clients, err := workload.New(workload.Options{
 		Endpoints: r.place.endpoints, Recorder: r.recorder, Seed: r.spec.Seed, Rate: r.spec.Rate, Clients: r.spec.Clients,
-		Prefix: r.prefix(), Electors: r.options.Electors, Ending: r.spec.Ending,
+		Prefix: r.prefix, Electors: r.electors(), Ending: r.spec.Ending,
 	}, r.spec.Workloads...)
 	if err != nil {
 		return err
@@ -283,12 +286,20 @@ func (r *run) tell(ctx context.Context) {
 	}
 }
 
-// prefix begins the names of all namespaces of the run. A cluster that goes on may hold those of others.
-func (r *run) prefix() string {
-	if r.spec.Remote == nil {
+// prefixOf begins the names of all namespaces of a run. A cluster that goes on may hold those of others.
+func prefixOf(spec Spec, now time.Time) string {
+	if spec.Remote == nil {
 		return "jepsen"
 	}
-	return fmt.Sprintf("jepsen-%d-%d", r.spec.Seed, time.Now().Unix())
+	return fmt.Sprintf("jepsen-%d-%d", spec.Seed, now.Unix())
+}
+
+// electors are those of the options, told by which authority to know the cluster.
+func (r *run) electors() workload.Electors {
+	if r.options.Electors == nil {
+		return nil
+	}
+	return r.options.Electors(r.place.ca, r.place.insecure)
 }
 
 // pause waits, or until ctx ends.

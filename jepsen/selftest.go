@@ -53,7 +53,7 @@ func Try(ctx context.Context, bug Bug, seed uint64, base Spec, options Options) 
 			return t, err
 		}
 		t.Broken, t.Sentence = brokenGuarantees(outcome.Report), outcome.Report.Sentence
-		t.Caught = slices.ContainsFunc(t.Broken, func(g string) bool { return slices.Contains(bug.Guarantees, g) })
+		t.Caught = t.Took <= bug.Within && slices.ContainsFunc(t.Broken, func(g string) bool { return slices.Contains(bug.Guarantees, g) })
 	}
 	return t, nil
 }

@@ -69,8 +69,8 @@ func (f *runFlags) complete() error {
 		}
 		f.spec.Remote = &f.remote
 		f.spec.Nodes = len(f.remote.URLs)
-		if f.spec.Binary != "" {
-			return errors.New("--bin and --url exclude each other")
+		if f.spec.Binary != "" || f.ledger != "" {
+			return errors.New("--bin and --ledger are for clusters that are started here, not for --url")
 		}
 		return nil
 	}
@@ -105,7 +105,9 @@ func (f *runFlags) options(c *cobra.Command) (jepsen.Options, error) {
 		return jepsen.Options{}, err
 	}
 	o := jepsen.Options{Store: f.store, Out: c.OutOrStdout(), Live: isTerminal(os.Stdout), Keep: f.keep,
-		Electors: workload.Processes{Command: []string{self, "elector"}}, Command: strings.Join(os.Args, " ")}
+		Electors: func(authorities string, insecure bool) workload.Electors {
+			return workload.Processes{Command: []string{self, "elector"}, CA: authorities, Insecure: insecure}
+		}, Command: strings.Join(os.Args, " ")}
 	if f.debug {
 		o.Logger = hclog.New(&hclog.LoggerOptions{Name: "jepsen", Level: hclog.Debug, Output: os.Stderr})
 	}

@@ -43,7 +43,7 @@ func matrixCommand() *cobra.Command {
 	f.add(command)
 	flags := command.Flags()
 	flags.DurationVar(&m.Budget, "budget", 2*time.Hour, "how long to go on")
-	flags.BoolVar(&keepGoing, "keep-going", false, "go on after a run that did not pass")
+	flags.BoolVar(&keepGoing, "keep-going", false, "go on after a run that broke a guarantee or could not be judged")
 	flags.StringSliceVar(&m.Workloads, "workload", jepsen.Workloads(), "workloads to take in turn")
 	flags.StringSliceVar(&m.Singles, "nemesis", nil, "kinds of faults to take in turn (default all)")
 	flags.StringSliceVar(&m.Pairs, "pair", nil, "pairs to take in turn, as kind+kind (default the usual ones)")
@@ -55,11 +55,13 @@ func runMatrix(cmd *cobra.Command, f *runFlags, m jepsen.Matrix, keepGoing bool)
 	fmt.Fprintln(cmd.OutOrStdout(), m)
 	began, worst := time.Now(), check.Pass
 	tally := make(map[check.Verdict]int)
+	runs := 0
 	for spec := range m.Specs {
 		if time.Since(began)+spec.Duration > m.Budget || cmd.Context().Err() != nil {
 			break
 		}
-		fmt.Fprintf(cmd.OutOrStdout(), "\nrun %d: %s under %s, %d nodes, seed %d\n", len(tally)+1, strings.Join(spec.Workloads, ","),
+		runs++
+		fmt.Fprintf(cmd.OutOrStdout(), "\nrun %d: %s under %s, %d nodes, seed %d\n", runs, strings.Join(spec.Workloads, ","),
 			strings.Join(append(spec.Nemesis, spec.Pairs...), ","), spec.Nodes, spec.Seed)
 		err := f.runOne(cmd, "matrix", spec)
 		var verdict verdictError
@@ -72,7 +74,7 @@ func runMatrix(cmd *cobra.Command, f *runFlags, m jepsen.Matrix, keepGoing bool)
 		default:
 			return err
 		}
-		if worst == check.Broken && !keepGoing {
+		if (worst == check.Broken || worst == check.Unknown) && !keepGoing {
 			break
 		}
 	}

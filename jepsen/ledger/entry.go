@@ -37,7 +37,7 @@ type Entry struct {
 	Machine    string             `json:"machine,omitempty"`
 	Kind       string             `json:"kind"`
 	Workload   string             `json:"workload,omitempty"`
-	Faults     map[string]int     `json:"faults,omitempty"` // done, by kind
+	Faults     map[string]int     `json:"faults,omitempty"` // felt, by kind
 	Operations int                `json:"operations"`       // checked
 	Simulated  float64            `json:"simulated,omitempty"`
 	Seconds    float64            `json:"seconds"` // that it took; Simulated are the seconds that passed in a simulation

@@ -193,7 +193,7 @@ func TestARunBecomesAnEntry(t *testing.T) {
 	require.NoError(t, os.Mkdir(dir, 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "history.jsonl"), []byte("{}\n"), 0o644))
 	results := report.Results{Run: report.Run{Began: time.Unix(1, 0), Workload: "mixed", Seed: 5, Environment: report.Environment{Commit: "abc", Dirty: true, Machine: "m"}}, Operations: 12, Seconds: 99,
-		Report: check.Report{Verdict: check.Pass, Sentence: "PASS"}, Faults: []report.Faults{{Kind: "kill", Count: 3, Failed: 1}, {Kind: "fill", Count: 2, Failed: 2}}}
+		Report: check.Report{Verdict: check.Pass, Sentence: "PASS"}, Faults: []report.Faults{{Kind: "kill", Count: 4, Felt: 2, Failed: 1}, {Kind: "fill", Count: 2, Failed: 2}}}
 	e, err := ledger.Of(results, ledger.Sim, dir, 4)
 	require.NoError(t, err)
 	sum, err := ledger.Hash(filepath.Join(dir, "history.jsonl"))

@@ -10,13 +10,13 @@ import (
 )
 
 // Of makes an entry from the results of a run whose folder is dir. took is how many seconds it took; Operations are those of
-// the history, and faults those that could be done. The caller adds Figures.
+// the history, and faults those that were felt. The caller adds Figures.
 func Of(results report.Results, kind, dir string, took float64) (Entry, error) {
 	env := results.Run.Environment
 	e := Entry{Time: results.Run.Began, Commit: env.Commit, Dirty: env.Dirty, Machine: env.Machine, Kind: kind, Workload: results.Run.Workload,
 		Operations: results.Operations, Seconds: took, Verdict: results.Verdict, Sentence: results.Sentence, Seed: results.Run.Seed, Run: filepath.Base(dir)}
 	for _, f := range results.Faults {
-		if n := f.Count - f.Failed; n > 0 {
+		if n := f.Felt; n > 0 {
 			if e.Faults == nil {
 				e.Faults = make(map[string]int)
 			}

@@ -116,9 +116,7 @@ func (r *Result) add(b Bubble, h *history.History) {
 	r.Snapshots += b.Report.Counts[countSnapshots]
 	if b.Report.Verdict != check.Pass {
 		r.Failures = append(r.Failures, b)
-		if r.Verdict != check.Broken {
-			r.Verdict = b.Report.Verdict
-		}
+		r.Verdict = check.Worse(r.Verdict, b.Report.Verdict)
 	}
 }
 

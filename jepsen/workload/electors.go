@@ -31,11 +31,12 @@ type ElectorProcess interface {
 
 // ElectorTask is what a process of electors is told.
 type ElectorTask struct {
-	Name   string   `json:"name"`
-	URLs   []string `json:"urls"` // of the nodes, in the order in which they are tried
-	Token  string   `json:"token,omitempty"`
-	CA     string   `json:"ca,omitempty"` // certificates in PEM to know the nodes by; without, any certificate will do
-	Leases []string `json:"leases"`       // namespace/name; one elector for each
+	Name     string   `json:"name"`
+	URLs     []string `json:"urls"` // of the nodes, in the order in which they are tried
+	Token    string   `json:"token,omitempty"`
+	CA       string   `json:"ca,omitempty"`       // certificates in PEM to know the nodes by; without, the system's
+	Insecure bool     `json:"insecure,omitempty"` // any certificate will do
+	Leases   []string `json:"leases"`             // namespace/name; one elector for each
 	// Encoding is the media type in which they write: application/json or Kubernetes' protobuf.
 	Encoding string `json:"encoding"`
 	Seed     uint64 `json:"seed"`
@@ -55,12 +56,14 @@ type Processes struct {
 	// Command is a program and its arguments that reads a task from its standard input and does RunElectors. It ends when
 	// that input ends, and so never outlives the harness for long.
 	Command []string
-	CA      string // see ElectorTask
+	// CA and Insecure are a task's.
+	CA       string
+	Insecure bool
 }
 
 // Start starts one process.
 func (p Processes) Start(ctx context.Context, task ElectorTask) (ElectorProcess, error) {
-	task.CA = p.CA
+	task.CA, task.Insecure = p.CA, p.Insecure
 	description, err := json.Marshal(task)
 	if err != nil {
 		return nil, err
