@@ -15,12 +15,9 @@ type Bug struct {
 	Interval   time.Duration // between strikes; 0 is the usual
 	Duration   time.Duration // of a run; 0 is the usual
 	Rate       float64       // 0 is the usual
-	// Spares names faults under which it must not be found: kill -9 does not lose what the page cache holds.
-	Spares []string
 	// Slow bugs need luck: they have Within for all their tries together, the others for each.
 	Slow   bool
 	Within time.Duration
-	Needs  string // the mode without which it cannot show, "" for any
 }
 
 // Bugs are all the seeded faults.
@@ -38,7 +35,7 @@ func Bugs() []Bug {
 		{Name: "ack-early", Means: "a write is acknowledged before a majority has it",
 			Guarantees: []string{"D1", "O5", "V2", "W11", "A1", "O1", "O2"}, Workloads: []string{"register"}, Nemesis: []string{"kill-all", "kill-leader"}, Within: fast},
 		{Name: "nosync", Means: "the log is not synced to the disk",
-			Guarantees: []string{"D1", "V2", "D2", "W11"}, Workloads: []string{"register"}, Nemesis: []string{"power-loss-all"}, Spares: []string{"kill-all"}, Needs: "root", Within: fast},
+			Guarantees: []string{"D1", "V2", "D2", "W11"}, Workloads: []string{"register"}, Nemesis: []string{"power-loss-all"}, Within: fast},
 		{Name: "double-apply", Means: "a forwarded write of unknown outcome is sent again without protection against applying it twice",
 			Guarantees: []string{"A1", "A2", "V2"}, Workloads: []string{"generate", "append"}, Nemesis: []string{"kill-leader", "reset"}, Within: fast},
 		{Name: "retry-after", Means: "an unknown outcome is answered as one that may be tried again",

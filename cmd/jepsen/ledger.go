@@ -14,7 +14,7 @@ func ledgerCommand() *cobra.Command {
 	var dir, store string
 	command := &cobra.Command{
 		Use:   "ledger",
-		Short: "Make the ledger's page from its lines, or verify both",
+		Short: "Make the ledger's page from its lines, or verify the lines",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !verify {
